@@ -51,15 +51,15 @@ std::string ReasonOf(const Json& queues, const Json& queue, const Json& row) {
   const std::string& flavor = row["flavor"].AsString();
   std::string text =
       absl::StrCat("  ", flavor, flavor.empty() ? "" : "/", row["name"].AsString(), ": uses ",
-                   row["used"].AsString(), " of its own ", row["nominal"].AsString());
+                   row["used"].AsString(), ", its own quota is ", row["nominal"].AsString());
   const bool alone = queue["cohort"].AsString().empty();
   if (!IsZero(row["borrowed"].AsString()) && alone) {
     // Its quota was cut while its gangs ran on.
-    absl::StrAppend(&text, ", ", row["borrowed"].AsString(), " more than it has");
+    absl::StrAppend(&text, ", ", row["borrowed"].AsString(), " more than that");
   } else if (!IsZero(row["borrowed"].AsString())) {
     const std::string lenders = LendersOf(queues, queue, row);
-    absl::StrAppend(&text, ", ", row["borrowed"].AsString(), " of that borrowed from cohort ",
-                    queue["cohort"].AsString(),
+    absl::StrAppend(&text, ", ", row["borrowed"].AsString(),
+                    " of what it uses is borrowed from cohort ", queue["cohort"].AsString(),
                     lenders.empty() ? "" : absl::StrCat(" (lent there: ", lenders, ")"));
   }
   if (!IsZero(row["lent"].AsString())) {

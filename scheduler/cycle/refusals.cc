@@ -96,7 +96,7 @@ std::optional<Rejection> Refusals::TornApart() const {
     if (!snapshot.HasNode(pinned[i].node)) continue;
     where.push_back(absl::StrCat(pinned[i].name, " on ", snapshot.NodeName(pinned[i].node)));
   }
-  rejection.detail = absl::StrCat("members stand already, not in one ", level->name, ": ",
+  rejection.detail = absl::StrCat("members that stand already are not in one ", level->name, ": ",
                                   NamesOf(std::move(where)));
   return rejection;
 }

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 
 namespace maniple {
 namespace {
@@ -42,9 +43,9 @@ absl::string_view WaitSentence(WaitReason reason) {
     case WaitReason::kWaitingForPreemption:
       return "pods that make room for it are leaving";
     case WaitReason::kHeldByReservation:
-      return "the room it would need is held for another gang";
+      return "another gang comes first: room is held for it, or it is before this one in the queue";
     case WaitReason::kBackingOff:
-      return "its binding was undone and is tried again later";
+      return "it is tried again later";
     case WaitReason::kSearchLimitReached:
       return "the search for a placement was given up";
     case WaitReason::kBinding:
@@ -142,8 +143,11 @@ std::string PodWaitText(const Gang& gang, WaitReason reason) {
     return absl::StrCat(GroupText(gang), " does not exist");
   }
   const bool names_none = reason == WaitReason::kQueueNotFound && gang.queue.empty();
-  const absl::string_view why =
-      names_none ? "it names no queue, and nothing starts without one" : WaitSentence(reason);
+  std::string why(names_none ? "it names no queue, and nothing starts without one"
+                             : WaitSentence(reason));
+  if (absl::string_view rest = why; absl::ConsumePrefix(&rest, "its queue ")) {
+    why = absl::StrCat("queue \"", gang.queue, "\" ", rest);
+  }
   if (gang.key.dialect == GangDialect::kSingleton) return absl::StrCat("the pod waits: ", why);
   return absl::StrCat("gang ", GangText(gang.key), " waits: ", why);
 }

@@ -214,10 +214,9 @@ CappedVolumes CappedVolumesOf(const PodVolumes& volumes) {
 CappedPod WithoutPodTerms(const PodConstraints& constraints) {
   CappedPod capped{.constraints = constraints};
   capped.left_out = static_cast<int64_t>(DropPodTerms(capped.constraints));
-  capped.constraints.unsupported.push_back(
-      absl::StrCat("spec.affinity with ", capped.left_out,
-                   " more selectors than the pods of one namespace may ask about (at most ",
-                   kMostQueriesOfNamespace, " distinct ones)"));
+  capped.constraints.unsupported.push_back(absl::StrCat(
+      "spec.affinity with ", capped.left_out, " terms beyond the ", kMostQueriesOfNamespace,
+      " distinct selectors that the pods of one namespace may ask about"));
   std::ranges::sort(capped.constraints.unsupported);
   return capped;
 }

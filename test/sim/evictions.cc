@@ -52,7 +52,7 @@ bool Evictions::HasLeft(const std::string& pod, const std::string& uid) const {
   return it == truth_.pods().end() || it->second.uid != uid || !TakesRoom(it->second);
 }
 
-// "preempt default/g1: default/g2, 1 surplus pods of default/g3"; "stays default/g2"
+// "preempt default/g1: default/g2, 1 surplus pod of default/g3"; "stays default/g2"
 void Evictions::OnDecision(const Speaker& speaker, absl::string_view line) {
   // Called off before the first of them was granted, it owes nobody anything.
   if (absl::string_view gang = line; absl::ConsumePrefix(&gang, "stays ")) {
@@ -67,7 +67,7 @@ void Evictions::OnDecision(const Speaker& speaker, absl::string_view line) {
   if (!absl::ConsumePrefix(&line, "preempt ")) return;
   const std::pair<std::string, std::string> parts = absl::StrSplit(line, absl::MaxSplits(": ", 1));
   for (const absl::string_view victim : absl::StrSplit(parts.second, ", ")) {
-    if (absl::StrContains(victim, " surplus pods of ")) continue;
+    if (absl::StrContains(victim, " surplus pod")) continue;
     OnPreemption(speaker, parts.first, std::string(victim));
   }
 }

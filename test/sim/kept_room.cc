@@ -138,7 +138,7 @@ void KeptRoom::OnGuest(const Speaker& speaker, absl::string_view line) {
   guests_of_[speaker.life].push_back(std::move(guest));
 }
 
-// "default/g1: default/g2, 1 surplus pods of default/g3"
+// "default/g1: default/g2, 1 surplus pod of default/g3"
 void KeptRoom::OnPreemption(const Speaker& speaker, absl::string_view line) {
   const auto [gang, victims] = Halves(line, ": ");
   for (const absl::string_view victim : absl::StrSplit(victims, ", ")) {

@@ -94,7 +94,7 @@ void TurnAudit::ReadLine(absl::string_view line) {
     facts_.made_room.insert(parts.first);
     for (const absl::string_view left : absl::StrSplit(parts.second, ", ")) {
       const std::string victim(left);
-      if (absl::StrContains(victim, " surplus pods of ")) continue;
+      if (absl::StrContains(victim, " surplus pod")) continue;
       facts_.preempted.push_back({.victim = Identity(victim),
                                   .preemptor = Identity(parts.first),
                                   .limits = limits_,

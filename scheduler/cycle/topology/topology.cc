@@ -150,11 +150,14 @@ class Resolver final {
     if (topology_ == nullptr) {
       return absl::InvalidArgumentError(
           absl::StrCat(field_, ".", part, ": the level \"", wanted,
-                       "\" is unknown: no Topology is the only one or named \"default\""));
+                       snapshot_.tables->topologies.empty()
+                           ? "\" is unknown: there is no Topology"
+                           : "\" is unknown: of several Topologies none is named \"default\"; set "
+                             "topologyName"));
     }
     if (topology_->meta.name.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(field_, ".", part, ": the level \"", wanted,
-                                                     "\" is unknown: no HyperNode is of it"));
+                                                     "\" is unknown: no HyperNode has this tier"));
     }
     return absl::InvalidArgumentError(absl::StrCat(field_, ".", part, ": Topology \"",
                                                    topology_->meta.name, "\" has no level \"",

@@ -103,7 +103,8 @@ class Attempt final {
     say(spared_.priority, " has no lower priority", " have no lower priority");
     say(spared_.not_borrowing, " is of a queue that does not borrow",
         " are of queues that do not borrow");
-    say(spared_.has_queue, " is of a queue", " are of queues");
+    say(spared_.has_queue, " has a queue, and the gang has none",
+        " have queues, and the gang has none");
     say(spared_.policy, " is out of reach of the queue's preemption policies",
         " are out of reach of the queue's preemption policies");
     say(spared_.protected_still, " is protected", " are protected");
@@ -294,7 +295,7 @@ Answer PlanFor(const PreemptionInput& input) {
   if (input.decide.quota == nullptr) return Attempt(input, kinds, {}).Run();
 
   const QuotaChoices::Narrowed choices = ChoicesOf(input.decide, input.profile, kinds);
-  NoPreemption best{.message = "the queue lets a shape of the gang in nowhere"};
+  NoPreemption best{.message = "no flavor of the queue takes some of the gang's pods"};
   bool first = true;
   for (const Options& options : choices.choices) {
     Answer answer = Attempt(input, kinds, options).Run();

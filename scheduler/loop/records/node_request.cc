@@ -209,7 +209,7 @@ std::vector<HttpRequest> NodeRequest::TakeBack() const {
 std::string NodeRequest::Text() const {
   const std::string name = absl::StrCat("ProvisioningRequest ", ask_.name);
   if (stage_ == Stage::kOver) return absl::StrCat(name, " came to nothing: ", why_);
-  if (provisioned_) return absl::StrCat(name, " has its nodes, which are to come");
+  if (provisioned_) return absl::StrCat(name, " is provisioned, and its nodes have yet to appear");
   return absl::StrCat(name, " asks for its nodes");
 }
 

@@ -53,12 +53,16 @@ void Evictions::StartClaim(Case& c, const GangRequest& request,
   Claim claim{.since = c.now, .until = c.now + std::max(kClaimFor, awaited.Patience())};
   for (const LeavingPods::Pod& pod : awaited.pods) claim.awaited.push_back(pod.pod);
   std::vector<std::string> names;
+  bool several_leave = false;
   for (const Victim& victim : plan.victims) {
     const RunningGang& gang = running[victim.running];
     claim.victims.push_back(gang.gang);
     const bool whole = victim.pods.size() == gang.members.size();
+    const bool one_leaves = whole || victim.pods.size() == 1;
+    several_leave = several_leave || !names.empty() || !one_leaves;
     names.push_back(whole ? gang.name
-                          : absl::StrCat(victim.pods.size(), " surplus pods of ", gang.name));
+                          : absl::StrCat(victim.pods.size(), " surplus ",
+                                         one_leaves ? "pod of " : "pods of ", gang.name));
     StartDeparture(gang.gang, victim.pods,
                    {.for_gang = c.gang.id,
                     .why = absl::StrCat("preempted by ", name),
@@ -75,7 +79,7 @@ void Evictions::StartClaim(Case& c, const GangRequest& request,
         {desk_.state.Hold(place.node, want->shape), place.node, want->shape, place.pod});
   }
   claim.text = absl::StrCat("its room is being freed: ", NamesOf(names),
-                            names.size() == 1 ? " leaves" : " leave",
+                            several_leave ? " leave" : " leaves",
                             awaited.pods.empty() ? "" : ", and other pods do so already");
   desk_.Log(c, "preempt", absl::StrCat(": ", absl::StrJoin(names, ", ")),
             {.refused = std::move(refused)});

@@ -243,8 +243,11 @@ TEST(Printing, QueuesSayWhatTheyBorrowAndWhatOthersHaveOfTheirs) {
   EXPECT_THAT(why, HasSubstr("  waiting: 1 NoFit, 2 QuotaExceeded\n  since this leader began: 2 "
                              "started after 3m on average; left: 3 Preempted\n"));
   EXPECT_THAT(why, HasSubstr("team in cohort all: 0 of its gangs run, 1 wait, share 125\n"));
-  EXPECT_THAT(why, HasSubstr("  cpu: uses 2500m of its own 4, 1 of its own is lent to others\n"));
-  EXPECT_THAT(why, HasSubstr("h100/nvidia.com/gpu: uses 12 of its own 8, 4 of that borrowed"));
+  EXPECT_THAT(why,
+              HasSubstr("  cpu: uses 2500m, its own quota is 4, 1 of its own is lent to others\n"));
+  EXPECT_THAT(
+      why,
+      HasSubstr("h100/nvidia.com/gpu: uses 12, its own quota is 8, 4 of what it uses is borrowed"));
   EXPECT_THAT(why, HasSubstr("starts nothing: flavor \"x\" does not exist"));
 }
 

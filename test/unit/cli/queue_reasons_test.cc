@@ -22,14 +22,14 @@ std::string ReasonsOf(const std::string& cohort, const std::string& borrowed) {
 }
 
 TEST(QueueReasons, AQueueInACohortBorrowsFromIt) {
-  EXPECT_THAT(ReasonsOf("all", "4"), HasSubstr(", 4 of that borrowed from cohort all"));
+  EXPECT_THAT(ReasonsOf("all", "4"), HasSubstr(", 4 of what it uses is borrowed from cohort all"));
   EXPECT_THAT(ReasonsOf("all", "0"), Not(HasSubstr("borrowed")));
 }
 
 TEST(QueueReasons, AQueueAloneBorrowsFromNobody) {
   // Its quota was cut while its gangs ran on.
   const std::string text = ReasonsOf("", "4");
-  EXPECT_THAT(text, HasSubstr("uses 8 of its own 4, 4 more than it has"));
+  EXPECT_THAT(text, HasSubstr("uses 8, its own quota is 4, 4 more than that"));
   EXPECT_THAT(text, Not(HasSubstr("cohort")));
 }
 

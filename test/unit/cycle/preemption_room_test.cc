@@ -352,7 +352,7 @@ TEST(PreemptionRoom, WithoutAQueueOnlyLowerPriorityWithoutAQueueIsEvicted) {
   world.Run("low", 9, 8, {"n3"}).queue = QuotaNodeId();
   world.Submit(1, 8);
   EXPECT_EQ(world.Preempt(10), "low-0");
-  EXPECT_THAT(world.Preempt(9), HasSubstr("2 have no lower priority, 1 is of a queue"));
+  EXPECT_THAT(world.Preempt(9), HasSubstr("2 have no lower priority, 1 has a queue"));
 }
 
 TEST(PreemptionRoom, AGangWithoutAQueueGivesWayToHigherPriorityWhateverThePolicies) {

@@ -88,7 +88,7 @@ TEST_F(RefusalsTest, MembersThatStandInTwoRacksAreNamedWithTheirNodes) {
     const std::optional<Rejection> torn = refusals.TornApart();
     ASSERT_TRUE(torn.has_value());
     EXPECT_EQ(torn->code, RejectionCode::kTopologyNoFit);
-    EXPECT_EQ(torn->detail, "members stand already, not in one rack: g-0 on a1, g-1 on b1");
+    EXPECT_EQ(torn->detail, "members that stand already are not in one rack: g-0 on a1, g-1 on b1");
     EXPECT_EQ(torn->nodes, 4);
   });
 }

@@ -127,7 +127,7 @@ TEST_F(SlicesTest, ASliceThatIsTornApartWaitsAndIsNamed) {
   Member("x", 2);
   EXPECT_EQ(RejectionOf("x").code, RejectionCode::kTopologyNoFit);
   EXPECT_EQ(RejectionOf("x").detail,
-            "members stand already, not in one nvlink: x-0 on a1, x-1 on b1");
+            "members that stand already are not in one nvlink: x-0 on a1, x-1 on b1");
 }
 
 TEST_F(SlicesTest, ATornSliceIsPassedOverWhereOthersMakeTheQuorum) {
@@ -322,7 +322,7 @@ TEST_F(SlicesTest, LabelsThatChangeUnderARunningGangAreSeen) {
   cluster_.Add(MakeNode("a2").Gpu(4).Label("example.com/rack", "r9"));
   EXPECT_EQ(RejectionOf("x").code, RejectionCode::kTopologyNoFit);
   EXPECT_EQ(RejectionOf("x").detail,
-            "members stand already, not in one rack: x-0 on a1, x-1 on a2");
+            "members that stand already are not in one rack: x-0 on a1, x-1 on a2");
 }
 
 TEST_F(SlicesTest, ATopologyThatIsDeletedInUseIsInvalidUntilItIsBack) {

@@ -125,7 +125,7 @@ TEST_F(TiersTest, ATierThatNoHyperNodeHasIsTheNextLowerOne) {
   EXPECT_EQ(RejectionOf("x").code, RejectionCode::kNeverFits);
   Submit(MakePodGroup("none").Required("tier-1"), "none", 1);
   EXPECT_EQ(RejectionOf("none").code, RejectionCode::kInvalidSpec);
-  EXPECT_THAT(RejectionOf("none").detail, HasSubstr("no HyperNode is of it"));
+  EXPECT_THAT(RejectionOf("none").detail, HasSubstr("no HyperNode has this tier"));
 }
 
 TEST_F(TiersTest, ATierBeyondTheWidestIsAnyNodes) {

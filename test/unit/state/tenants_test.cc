@@ -89,9 +89,10 @@ TEST_F(StateTenants, ANamespaceAsksSoManySelectorsAndNoMoreUntilOthersAreGone) {
   const int pods = static_cast<int>(kMostQueriesOfNamespace / 100);
   for (int i = 0; i < pods; ++i) Apply(WithTerms(absl::StrCat("p", i), 100).Scheduler("other"));
   Apply(WithTerms("late", 100));
-  EXPECT_THAT(Known("late").constraints.unsupported,
-              ElementsAre("spec.affinity with 100 more selectors than the pods of one namespace "
-                          "may ask about (at most 4096 distinct ones)"));
+  EXPECT_THAT(
+      Known("late").constraints.unsupported,
+      ElementsAre("spec.affinity with 100 terms beyond the 4096 distinct selectors that the pods "
+                  "of one namespace may ask about"));
   Apply(WithTerms("elsewhere", 100).In("other"));
   EXPECT_THAT(Known("elsewhere").constraints.unsupported, IsEmpty());
   for (int i = 0; i < pods; ++i) Apply(DeletionOf(ResourceKind::kPod, absl::StrCat("p", i)));
