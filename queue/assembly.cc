@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "api/base/time_text.h"
 
 namespace maniple {
 namespace {
@@ -99,8 +100,7 @@ std::string LackingText(const Gang& gang, const Tally& whole, const std::vector<
   }
   if (gang.foreign != nullptr && !whole.ready_without_gates() &&
       NewestOf(gang) != absl::InfinitePast()) {
-    absl::StrAppend(&text, ", since ",
-                    absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", NewestOf(gang), absl::UTCTimeZone()));
+    absl::StrAppend(&text, ", since ", TimeText(NewestOf(gang)));
   }
   return text;
 }

@@ -28,9 +28,10 @@ struct Assembly {
   // Set when members are lacking: "3 of 4 pods exist", "sub-group leader: 0 of 1 pods exist", "1 of
   // 2 pods is gated".
   std::string lacking;
-  bool gated = false;      // quorum is missing only because of gated members
-  bool completed = false;  // no live member, none failed, at least one succeeded
-  bool failed = false;     // no live member, some failed, and quorum cannot be reached
+  bool gated = false;  // quorum is missing only because of gated members
+  // Nobody is left to run, gated or not; some succeeded; none failed, or the quorum has succeeded.
+  bool completed = false;
+  bool failed = false;  // nobody is left to run, some failed, and quorum is not reached
 };
 [[nodiscard]] Assembly Assemble(const Gang& gang);
 

@@ -36,7 +36,8 @@ struct OrderKey {
   absl::Time queued = absl::InfinitePast();  // creation, or last undo
   std::string namespace_name, name;
   QuotaNodeId queue = {};  // invalid: no Queue, no quota
-  Demand demand = {};      // the charge of the item to it, in the first flavor that has room
+  Demand demand = {};      // its charge there, in the first flavors that cover it; empty without a
+                           // Cohort
 };
 
 // Changes that could make a parked item start. Bits, because an item may wait for several at once.
@@ -44,9 +45,7 @@ enum ReliefBit : uint32_t {
   kReliefRoom = 1u << 0,   // room grew on a node: a pod ended, a hold or reservation was released,
                            // allocatable rose
   kReliefNodes = 1u << 1,  // a node appeared or its labels, taints or schedulability changed
-  kReliefMembers = 1u << 2,  // the gang's own pods or spec changed (always wakes by Offer)
-  kReliefQueue = 1u << 3,    // Queue, Cohort, flavor, namespace label or priority class changed
-  kReliefTime = 1u << 4,     // `until` has come
+  kReliefQueue = 1u << 3,  // Queue, Cohort, flavor, namespace label or priority class changed
   kReliefVictims = 1u << 6,  // another gang may now be evicted: for instance, a budget allows more
   kReliefLoose = 1u << 9,    // … among the gangs without a Queue
   kReliefHolds = 1u << 10,   // a gang that held room for a later start holds none any more

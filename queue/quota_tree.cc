@@ -5,6 +5,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
+#include "api/base/sort_unique.h"
 
 namespace maniple {
 namespace {
@@ -63,8 +64,7 @@ QuotaTree::Forest::Forest(const std::vector<QuotaNodeSpec>& specs,
                           std::vector<uint32_t> resources_given)
     : nodes(specs.size()), resource_of_cell(std::move(resources_given)) {
   std::vector<uint32_t> known = resource_of_cell;
-  std::sort(known.begin(), known.end());
-  known.erase(std::unique(known.begin(), known.end()), known.end());
+  SortUnique(known);
   for (uint32_t& resource : resource_of_cell) {
     resource = static_cast<uint32_t>(std::lower_bound(known.begin(), known.end(), resource) -
                                      known.begin());

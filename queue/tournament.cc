@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/base/check.h"
+#include "api/base/sort_unique.h"
 
 namespace maniple {
 
@@ -181,8 +182,7 @@ std::vector<QuotaNodeId> Tournament::NoteChanges() {
       trees.push_back(root);
     }
   }
-  std::ranges::sort(trees);
-  trees.erase(std::unique(trees.begin(), trees.end()), trees.end());
+  SortUnique(trees);
   TouchBelow(std::move(fallen));
   return trees;
 }

@@ -64,8 +64,7 @@ HttpRequest ReadPodRequest(const PodReference& pod) {
 }
 
 HttpRequest DeletePodRequest(const PodReference& pod) {
-  return Write(HttpMethod::kDelete, PodPath(pod, ""), kJsonBody,
-               EncodeDeleteOptions(pod.uid, std::nullopt));
+  return Write(HttpMethod::kDelete, PodPath(pod, ""), kJsonBody, EncodeDeleteOptions(pod.uid));
 }
 
 HttpRequest EvictPodRequest(const PodReference& pod) {
@@ -119,7 +118,7 @@ HttpRequest ReadProvisioningRequest(absl::string_view namespace_name, absl::stri
 HttpRequest DeleteProvisioningRequest(absl::string_view namespace_name, absl::string_view name,
                                       absl::string_view uid) {
   return Write(HttpMethod::kDelete, ProvisioningPath(namespace_name, name), kJsonBody,
-               EncodeDeleteOptions(uid, std::nullopt));
+               EncodeDeleteOptions(uid));
 }
 
 HttpRequest MakePodTemplateRequest(absl::string_view namespace_name, std::string body) {
@@ -129,13 +128,13 @@ HttpRequest MakePodTemplateRequest(absl::string_view namespace_name, std::string
 HttpRequest DeletePodTemplateRequest(absl::string_view namespace_name, absl::string_view name,
                                      absl::string_view uid) {
   return Write(HttpMethod::kDelete, PodTemplatePath(namespace_name, name), kJsonBody,
-               EncodeDeleteOptions(uid, std::nullopt));
+               EncodeDeleteOptions(uid));
 }
 
 HttpRequest DeletePodGroupRequest(absl::string_view namespace_name, absl::string_view name,
                                   absl::string_view uid) {
   return Write(HttpMethod::kDelete, PodGroupPath(namespace_name, name), kJsonBody,
-               EncodeDeleteOptions(uid, std::nullopt));
+               EncodeDeleteOptions(uid));
 }
 
 HttpRequest ForeignPhaseRequest(absl::string_view path, const ForeignPhase& phase) {
@@ -181,7 +180,6 @@ HttpRequest EventRequest(const EventNote& note, absl::string_view reporting_inst
                          absl::Time now, uint64_t serial) {
   const EventRecord event = {
       .regarding = {note.api_version, note.kind, note.namespace_name, note.name, note.uid},
-      .related = std::nullopt,
       .type = note.type,
       .reason = note.reason,
       .action = note.action,

@@ -134,9 +134,6 @@ void WatchSession::StartList(SessionOutput& out) {
   // quorum read).
   std::string target = absl::StrCat(collection(), "?limit=", page_size_);
   if (!continue_.empty()) absl::StrAppend(&target, "&continue=", UrlEncoded(continue_));
-  if (!options_.field_selector.empty()) {
-    absl::StrAppend(&target, "&fieldSelector=", UrlEncoded(options_.field_selector));
-  }
   if (state_ != SessionState::kNotInstalled) state_ = SessionState::kListing;
   HttpRequest request;
   request.head_timeout = head_timeout_;
@@ -152,9 +149,6 @@ void WatchSession::StartWatch(SessionOutput& out) {
   request.target = absl::StrCat(
       collection(), "?watch=true&allowWatchBookmarks=true&resourceVersion=", UrlEncoded(version_),
       "&timeoutSeconds=", seconds);
-  if (!options_.field_selector.empty()) {
-    absl::StrAppend(&request.target, "&fieldSelector=", UrlEncoded(options_.field_selector));
-  }
   request.lane = HttpLane::kWatch;
   request.timeout = absl::InfiniteDuration();
   request.idle_timeout = options_.idle_timeout;

@@ -37,8 +37,6 @@ WatchBookmark ReadBookmark(const Cursor& object) {
     if (field.key() != "metadata") continue;
     for (const Cursor& part : field.Members()) {
       if (part.key() == "resourceVersion") out.resource_version = part.Text();
-      if (part.key() != "annotations") continue;
-      out.initial_events_end = MemberText(part, "k8s.io/initial-events-end") == "true";
     }
   }
   return out;
@@ -111,17 +109,6 @@ class Decoder::Impl final {
   absl::StatusOr<DecodedObject> Single(ResourceKind kind, absl::string_view body) {
     ASSIGN_OR_RETURN(const Token* root, ReadOne(KindName(kind), body, PassingFor(kind)));
     return DecodeItem(kind, *root);
-  }
-
-  absl::StatusOr<Lease> SingleLease(absl::string_view body) {
-    ASSIGN_OR_RETURN(const Token* root, ReadOne("Lease", body, TapeReader::Passing::kUnread));
-    Problem problem;
-    Lease lease = ReadLease(Cursor(*root, problem));
-    if (problem.found()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Lease ", lease.meta.name, ": ", problem.text()));
-    }
-    return lease;
   }
 
  private:
@@ -207,9 +194,6 @@ absl::StatusOr<WatchMessage> Decoder::WatchLine(ResourceKind kind, absl::string_
 }
 absl::StatusOr<DecodedObject> Decoder::Single(ResourceKind kind, absl::string_view body) {
   return impl_->Single(kind, body);
-}
-absl::StatusOr<Lease> Decoder::SingleLease(absl::string_view body) {
-  return impl_->SingleLease(body);
 }
 
 }  // namespace maniple

@@ -47,7 +47,6 @@ struct WatchChange {
 };
 struct WatchBookmark {
   std::string resource_version;
-  bool initial_events_end = false;
 };
 // An ERROR line: the Status it carries.
 struct WatchFailure {
@@ -66,8 +65,7 @@ struct ApiStatus {
   int code = 0;
   std::string reason;   // "Conflict", "NotFound", …; "" when the body was no Status
   std::string message;  // at most 1 KiB, printable
-  std::string details_kind, details_uid;
-  std::string cause;  // reason of the first cause, e.g. "DisruptionBudget"
+  std::string cause;    // reason of the first cause, e.g. "DisruptionBudget"
   std::optional<absl::Duration> retry_after;
 };
 
@@ -88,7 +86,6 @@ class Decoder final {
   absl::StatusOr<WatchMessage> WatchLine(ResourceKind kind, absl::string_view line);
   // One object, e.g. the reply to a GET or PUT.
   absl::StatusOr<DecodedObject> Single(ResourceKind kind, absl::string_view body);
-  absl::StatusOr<Lease> SingleLease(absl::string_view body);
 
  private:
   class Impl;

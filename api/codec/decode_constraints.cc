@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "api/base/sort_unique.h"
 #include "api/codec/decode_parts.h"
 
 namespace maniple {
@@ -25,8 +26,7 @@ NodeTerms ReadNodeSelector(const Cursor& selector) {
     if (field.key() != "nodeSelectorTerms") continue;
     for (const Cursor& term : field.Items()) out.push_back(ReadNodeTerm(term));
   }
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+  SortUnique(out);
   return out;
 }
 
@@ -88,8 +88,7 @@ std::vector<Toleration> ReadTolerations(const Cursor& tolerations) {
       out.push_back(*std::move(toleration));
     }
   }
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+  SortUnique(out);
   return out;
 }
 

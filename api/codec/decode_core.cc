@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/base/sort_unique.h"
 #include "api/codec/decode_parts.h"
 #include "api/codec/decode_requests.h"
 
@@ -47,8 +48,7 @@ void ReadNodeSpec(const Cursor& spec, Node& node) {
     if (field.key() != "taints") continue;
     node.taints.clear();
     for (const Cursor& taint : field.Items()) node.taints.push_back(ReadTaint(taint));
-    std::sort(node.taints.begin(), node.taints.end());
-    node.taints.erase(std::unique(node.taints.begin(), node.taints.end()), node.taints.end());
+    SortUnique(node.taints);
   }
 }
 
@@ -76,18 +76,6 @@ void ReadNodeStatus(const Cursor& status, Node& node) {
     if (field.key() == "allocatable") node.allocatable = RequestTable::Read(field).Amounts();
     if (field.key() == "images") node.images = ReadImages(field);
     if (field.key() == "conditions") node.ready = ReadReady(field).value_or(node.ready);
-  }
-}
-
-void ReadLeaseSpec(const Cursor& spec, Lease& lease) {
-  constexpr Cursor::Bounds kCount{0, std::numeric_limits<int32_t>::max()};
-  for (const Cursor& field : spec.Members()) {
-    const absl::string_view key = field.key();
-    if (key == "holderIdentity") lease.holder = field.Text();
-    if (key == "leaseDurationSeconds") lease.duration = field.Seconds();
-    if (key == "acquireTime") lease.acquired = field.Time();
-    if (key == "renewTime") lease.renewed = field.Time();
-    if (key == "leaseTransitions") lease.transitions = static_cast<int32_t>(field.Int(kCount));
   }
 }
 
@@ -140,15 +128,6 @@ PodDisruptionBudget ReadPodDisruptionBudget(const Cursor& root) {
     }
   }
   return out;
-}
-
-Lease ReadLease(const Cursor& root) {
-  Lease lease;
-  for (const Cursor& field : root.Members()) {
-    if (field.key() == "metadata") lease.meta = ReadMeta(field);
-    if (field.key() == "spec") ReadLeaseSpec(field, lease);
-  }
-  return lease;
 }
 
 }  // namespace maniple

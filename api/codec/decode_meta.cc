@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
+#include "api/base/sort_unique.h"
 #include "api/codec/decode_parts.h"
 #include "api/codec/utf8.h"
 
@@ -91,8 +92,7 @@ SelectorRequirement ReadRequirement(const Cursor& requirement, Words<SelectorOpe
   }
   if (out.key.empty()) requirement.Refuse("has no key");
   if (!has_operator) requirement.Refuse("has no operator");
-  std::sort(out.values.begin(), out.values.end());
-  out.values.erase(std::unique(out.values.begin(), out.values.end()), out.values.end());
+  SortUnique(out.values);
   return out;
 }
 

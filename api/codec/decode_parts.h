@@ -67,7 +67,6 @@ Queue ReadQueue(const Cursor& root);
 Cohort ReadCohort(const Cursor& root);
 ResourceFlavor ReadResourceFlavor(const Cursor& root);
 Topology ReadTopology(const Cursor& root);
-Lease ReadLease(const Cursor& root);
 
 // Refuses a metadata without a name, or without a namespace where the kind has one.
 // REQUIRES: a reader, if the kind is a producer's.

@@ -4,6 +4,7 @@
 
 #include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
+#include "api/base/sort_unique.h"
 #include "api/codec/decode_constraints.h"
 #include "api/codec/decode_parts.h"
 #include "api/codec/decode_pod_terms.h"
@@ -56,12 +57,6 @@ class PodReader final {
   }
 
  private:
-  template <typename T>
-  static void SortUnique(std::vector<T>& values) {
-    std::sort(values.begin(), values.end());
-    values.erase(std::unique(values.begin(), values.end()), values.end());
-  }
-
   static void KeepFirstOfEach(std::vector<ClaimUse>& claims) {
     absl::btree_set<ClaimUse> seen;
     std::erase_if(claims, [&](const ClaimUse& use) { return !seen.insert(use).second; });

@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/base/sort_unique.h"
 #include "api/codec/decode_parts.h"
 
 namespace maniple {
 namespace {
 
 constexpr int32_t kMostTermWeight = 100;
-
-template <typename T>
-void SortUnique(std::vector<T>& values) {
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-}
 
 // Equal meaning is equal bytes.
 LabelSelector ReadCanonical(const Cursor& selector) {

@@ -35,8 +35,6 @@ ApiStatus DecodeStatus(int http_code, absl::string_view body) {
   if (code >= 100 && code <= 599) out.code = static_cast<int>(code);
   out.reason = Message(status["reason"].AsString());
   out.message = Message(status["message"].AsString());
-  out.details_kind = details["kind"].AsString();
-  out.details_uid = details["uid"].AsString();
   if (const std::vector<Json>& causes = details["causes"].items(); !causes.empty()) {
     out.cause = causes.front()["reason"].AsString();
   }

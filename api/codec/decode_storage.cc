@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "absl/strings/match.h"
+#include "api/base/sort_unique.h"
 #include "api/codec/decode_constraints.h"
 #include "api/codec/decode_parts.h"
 #include "api/model/csi_migration.h"
@@ -137,8 +138,7 @@ NodeSelectorTerm ReadTopologyTerm(const Cursor& term) {
 NodeTerms ReadTopologyTerms(const Cursor& terms) {
   NodeTerms out;
   for (const Cursor& term : terms.Items()) out.push_back(ReadTopologyTerm(term));
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+  SortUnique(out);
   return out;
 }
 

@@ -20,12 +20,6 @@ bool IsSet(absl::Time time) {
   return time != absl::InfinitePast() && time != absl::InfiniteFuture();
 }
 
-Json Texts(const std::vector<std::string>& texts) {
-  Json out = Json::Array();
-  for (const std::string& text : texts) out.Append(text);
-  return out;
-}
-
 Json TextOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 Json TimeOrNull(const std::optional<absl::Time>& time) {
@@ -91,11 +85,10 @@ Json Subject(const EventSubject& subject) {
   return out;
 }
 
-Json DeleteOptions(absl::string_view uid, std::optional<int64_t> grace_seconds) {
-  Json out = Json::Object({{"kind", "DeleteOptions"}, {"apiVersion", "v1"}});
-  if (grace_seconds.has_value()) out.Set("gracePeriodSeconds", *grace_seconds);
-  out.Set("preconditions", Json::Object({{"uid", uid}}));
-  return out;
+Json DeleteOptions(absl::string_view uid) {
+  return Json::Object({{"kind", "DeleteOptions"},
+                       {"apiVersion", "v1"},
+                       {"preconditions", Json::Object({{"uid", uid}})}});
 }
 
 }  // namespace
@@ -131,9 +124,7 @@ std::string EncodePodScheduledPatch(const PodScheduledPatch& patch) {
   if (patch.nominated_node_name.has_value()) {
     status.Set("nominatedNodeName", TextOrNull(*patch.nominated_node_name));
   }
-  return Json::Object(
-             {{"metadata", Json::Object({{"uid", patch.uid}})}, {"status", std::move(status)}})
-      .Dump();
+  return StatusPatch(patch.uid, std::move(status));
 }
 
 std::string EncodeDisruptionTargetPatch(absl::string_view uid, absl::string_view message,
@@ -143,9 +134,7 @@ std::string EncodeDisruptionTargetPatch(absl::string_view uid, absl::string_view
                                        {"reason", "PreemptionByScheduler"},
                                        {"message", message},
                                        {"lastTransitionTime", FormatKubernetesTime(since)}});
-  return Json::Object({{"metadata", Json::Object({{"uid", uid}})},
-                       {"status", Json::Object({{"conditions", Json::Array({condition})}})}})
-      .Dump();
+  return StatusPatch(uid, Json::Object({{"conditions", Json::Array({condition})}}));
 }
 
 std::string EncodePodGroupStatusPatch(const PodGroupStatus& status,
@@ -154,8 +143,8 @@ std::string EncodePodGroupStatusPatch(const PodGroupStatus& status,
   const bool placed = !status.placement_nodes.empty() || !status.placement_domains.empty();
   Json placement;
   if (placed) {
-    placement = Json::Object(
-        {{"nodes", Texts(status.placement_nodes)}, {"domains", Texts(status.placement_domains)}});
+    placement = Json::Object({{"nodes", Json::Strings(status.placement_nodes)},
+                              {"domains", Json::Strings(status.placement_domains)}});
   }
   Json body = Json::Object(
       {{"phase", TextOrNull(status.phase)},
@@ -236,7 +225,6 @@ std::string EncodeEvent(const EventRecord& event) {
                            {"reportingController", event.controller},
                            {"reportingInstance", Utf8Prefix(event.instance, kMostWord)},
                            {"regarding", Subject(event.regarding)}});
-  if (event.related.has_value()) out.Set("related", Subject(*event.related));
   return out.Dump();
 }
 
@@ -264,16 +252,14 @@ std::string EncodeSetAsidePatch(const SetAsidePatch& patch) {
       .Dump();
 }
 
-std::string EncodeDeleteOptions(absl::string_view uid, std::optional<int64_t> grace_seconds) {
-  return DeleteOptions(uid, grace_seconds).Dump();
-}
+std::string EncodeDeleteOptions(absl::string_view uid) { return DeleteOptions(uid).Dump(); }
 
 std::string EncodeEviction(absl::string_view namespace_name, absl::string_view pod,
                            absl::string_view uid) {
   return Json::Object({{"apiVersion", "policy/v1"},
                        {"kind", "Eviction"},
                        {"metadata", Json::Object({{"name", pod}, {"namespace", namespace_name}})},
-                       {"deleteOptions", DeleteOptions(uid, std::nullopt)}})
+                       {"deleteOptions", DeleteOptions(uid)}})
       .Dump();
 }
 

@@ -101,7 +101,6 @@ struct EventSubject {
 enum class EventType { kNormal, kWarning };
 struct EventRecord {
   EventSubject regarding;
-  std::optional<EventSubject> related;
   EventType type = EventType::kNormal;
   std::string reason, action, note;  // cut to what the server takes: 128, 128 and 1024 bytes
   std::string controller, instance;  // reportingController, reportingInstance
@@ -126,8 +125,7 @@ struct SetAsidePatch {
 [[nodiscard]] std::string EncodeSetAsidePatch(const SetAsidePatch& patch);
 
 // The body of a DELETE; the uid is a precondition.
-[[nodiscard]] std::string EncodeDeleteOptions(absl::string_view uid,
-                                              std::optional<int64_t> grace_seconds);
+[[nodiscard]] std::string EncodeDeleteOptions(absl::string_view uid);
 
 // policy/v1 Eviction; the uid is a precondition.
 [[nodiscard]] std::string EncodeEviction(absl::string_view namespace_name, absl::string_view pod,

@@ -93,6 +93,9 @@ Json Json::Object(std::vector<Member> members) {
   out.type_ = Type::kObject;
   return out;
 }
+Json Json::Strings(const std::vector<std::string>& texts) {
+  return Array(std::vector<Json>(texts.begin(), texts.end()));
+}
 
 void Json::CopyFrom(const Json& other) { Fill(other); }
 

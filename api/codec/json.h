@@ -58,6 +58,7 @@ class Json final {
 
   static Json Array(std::vector<Json> items = {});
   static Json Object(std::vector<Member> members = {});
+  static Json Strings(const std::vector<std::string>& texts);
 
   // Exactly one JSON value with nothing but white space after it; else InvalidArgument with the
   // byte offset.

@@ -174,14 +174,4 @@ struct Topology {
   std::vector<TopologyLevel> levels;  // broadest first
 };
 
-// coordination.k8s.io/v1
-struct Lease {
-  ObjectMeta meta;
-  std::string holder;
-  absl::Duration duration = absl::ZeroDuration();
-  absl::Time acquired = absl::InfinitePast();
-  absl::Time renewed = absl::InfinitePast();
-  int32_t transitions = 0;
-};
-
 }  // namespace maniple

@@ -9,6 +9,7 @@
 #include "absl/container/node_hash_map.h"
 #include "absl/hash/hash.h"
 #include "api/base/check.h"
+#include "api/base/sort_unique.h"
 #include "api/producers/gang_maker.h"
 #include "api/producers/marks.h"
 #include "api/producers/object_table.h"
@@ -71,12 +72,6 @@ const GangIdentity& IdentityOf(const KnownGang& gang) {
     return of->resolved.gang.stager != nullptr;
   });
   return (knows != gang.classes.end() ? *knows : gang.classes.front())->resolved.gang;
-}
-
-template <typename T>
-void SortUnique(std::vector<T>& values) {
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
 // Whoever writes something else on each pod pays with what the rest of them say: it is not heard.

@@ -1,4 +1,4 @@
-// The placements and evictions of a gang so far, during its search.
+// The placements of a gang so far, during its search.
 //
 // The room that these take is already folded into the blocks that a plugin is shown; a plugin that
 // couples members across nodes finds the places of members here.
@@ -17,7 +17,6 @@ struct PlacedMember {
 
 struct PartialPlan {
   std::span<const PlacedMember> placed;
-  std::span<const PodId> evicted;
 };
 
 }  // namespace maniple

@@ -1,5 +1,7 @@
 #include "plugins/framework/volume_choice.h"
 
+#include "api/base/sort_unique.h"
+
 #include <algorithm>
 
 namespace maniple {
@@ -80,8 +82,7 @@ void VolumeChoice::Reach(VolumeIndex volume) {
   }
   std::vector<absl::string_view> values(pin->requirement->values.begin(),
                                         pin->requirement->values.end());
-  std::ranges::sort(values);  // a list may name one twice
-  values.erase(std::unique(values.begin(), values.end()), values.end());
+  SortUnique(values);  // a list may name one twice
   for (const absl::string_view value : values) {
     const auto nodes = it->second.find(value);
     if (nodes == it->second.end()) continue;

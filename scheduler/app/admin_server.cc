@@ -186,7 +186,9 @@ absl::Status PrepareSocket(const std::string& path, absl::string_view address) {
   std::error_code error;
   const std::filesystem::file_status there = std::filesystem::status(path, error);
   if (!std::filesystem::exists(there)) return absl::OkStatus();
-  if (!std::filesystem::is_socket(there)) return CannotListen(address, "it is no socket");
+  if (!std::filesystem::is_socket(there))
+    return CannotListen(
+        address, "a file that is no socket is there; remove it, or name another path by --admin");
   if (Answers(path)) {
     return CannotListen(address, "another process does; give each its own --admin");
   }

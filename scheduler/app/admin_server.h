@@ -1,5 +1,5 @@
-// The gRPC admin surface. Owns gRPC's threads; every answer is made from one fresh, immutable
-// ClusterView.
+// The gRPC admin surface. Owns gRPC's threads. Lists and Explain are made from one fresh, immutable
+// ClusterView; Watch from shared ones; decisions, diagnosis and version from what is published.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,8 @@ struct AdminServerOptions {
   std::string address;
   // All three, for HOST:PORT.
   TlsFiles tls;
-  absl::Duration watch_interval = absl::Seconds(1);  // between two looks for who watches
+  absl::Duration watch_interval =
+      absl::Seconds(1);  // between two looks at a view, for each watcher
 };
 
 class AdminServer final {

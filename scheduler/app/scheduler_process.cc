@@ -172,14 +172,14 @@ class SchedulerProcess::Impl final {
     }
   }
 
-  // Each problem once, when it appears or goes.
+  // Each problem once, when it appears; and when none is left.
   void LogProblems(std::vector<std::string>& told) {
     std::vector<std::string> problems = client_.Problems();
     if (problems == told) return;
     for (const std::string& problem : problems) {
       if (std::find(told.begin(), told.end(), problem) == told.end()) LOG(WARNING) << problem;
     }
-    if (problems.empty()) LOG(INFO) << "the API server answers again";
+    if (problems.empty()) LOG(INFO) << "no problem with the API server is left";
     told = std::move(problems);
   }
 

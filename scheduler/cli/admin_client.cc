@@ -1,6 +1,5 @@
 #include "scheduler/cli/admin_client.h"
 
-#include <google/protobuf/util/json_util.h>
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
@@ -23,6 +22,7 @@
 #include "api/http/curl_transport.h"
 #include "api/proto/admin.grpc.pb.h"
 #include "scheduler/app/access/admin_question.h"
+#include "scheduler/app/answers/admin_view.h"
 #include "scheduler/app/config/address.h"
 #include "scheduler/app/grpc_log.h"
 #include "scheduler/app/socket_folder.h"
@@ -42,26 +42,20 @@ constexpr char kViewer[] = "maniple-viewer";
 constexpr char kTokenRequest[] =
     R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{"expirationSeconds":600}})";
 
-absl::StatusOr<Json> ToJson(const google::protobuf::Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.always_print_primitive_fields = true;
-  std::string text;
-  if (!google::protobuf::util::MessageToJsonString(message, &text, options).ok()) {
-    return absl::InternalError("the scheduler's answer cannot be shown");
-  }
-  return Json::Parse(text);
-}
-
-template <typename Reply, typename Call>
-absl::StatusOr<Json> Ask(const Call& call) {
+template <typename Request, typename Reply>
+absl::StatusOr<Json> Ask(pb::Admin::Stub& stub,
+                         grpc::Status (pb::Admin::Stub::*method)(grpc::ClientContext*,
+                                                                 const Request&, Reply*),
+                         const Request& request) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + kDeadline);
   Reply reply;
-  const grpc::Status status = call(context, reply);
+  const grpc::Status status = (stub.*method)(&context, request, &reply);
   if (!status.ok()) {
     return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
   }
-  return ToJson(reply);
+  ASSIGN_OR_RETURN(const std::string text, AdminMessageJson(reply));
+  return Json::Parse(text);
 }
 
 absl::StatusOr<ChannelCredentials> MutualTls(const AdminClientOptions& options) {
@@ -92,21 +86,18 @@ absl::StatusOr<Json> AskByGrpc(const AdminClientOptions& options, const std::str
     pb::ExplainRequest request;
     request.set_namespace_(target.namespace_name);
     request.set_name(target.name);
-    return Ask<pb::Gang>(
-        [&](auto& context, auto& reply) { return stub->Explain(&context, request, &reply); });
+    return Ask(*stub, &pb::Admin::Stub::Explain, request);
   }
   if (target.path == "/gangs") {
     pb::ListGangsRequest request;
     request.set_namespace_(target.namespace_name);
-    return Ask<pb::GangList>(
-        [&](auto& context, auto& reply) { return stub->ListGangs(&context, request, &reply); });
+    return Ask(*stub, &pb::Admin::Stub::ListGangs, request);
   }
   if (target.path == "/log") {
     pb::ListDecisionsRequest request;
     request.set_namespace_(target.namespace_name);
     request.set_name(target.name);
-    return Ask<pb::DecisionList>(
-        [&](auto& context, auto& reply) { return stub->ListDecisions(&context, request, &reply); });
+    return Ask(*stub, &pb::Admin::Stub::ListDecisions, request);
   }
   if (target.path == "/usage") {
     pb::ListUsageRequest request;
@@ -115,27 +106,21 @@ absl::StatusOr<Json> AskByGrpc(const AdminClientOptions& options, const std::str
       ASSIGN_OR_RETURN(const absl::Time since, ParseKubernetesTime(target.since));
       request.set_since(absl::ToDoubleSeconds(since - absl::UnixEpoch()));
     }
-    return Ask<pb::UsageList>(
-        [&](auto& context, auto& reply) { return stub->ListUsage(&context, request, &reply); });
+    return Ask(*stub, &pb::Admin::Stub::ListUsage, request);
   }
   if (target.path == "/diag") {
-    return Ask<pb::Diagnosis>(
-        [&](auto& context, auto& reply) { return stub->Diagnose(&context, {}, &reply); });
+    return Ask(*stub, &pb::Admin::Stub::Diagnose, pb::DiagnoseRequest());
   }
   if (target.path == "/version") {
-    return Ask<pb::Version>(
-        [&](auto& context, auto& reply) { return stub->GetVersion(&context, {}, &reply); });
+    return Ask(*stub, &pb::Admin::Stub::GetVersion, pb::GetVersionRequest());
   }
   if (target.path == "/cohorts") {
-    return Ask<pb::CohortList>(
-        [&](auto& context, auto& reply) { return stub->ListCohorts(&context, {}, &reply); });
+    return Ask(*stub, &pb::Admin::Stub::ListCohorts, pb::ListCohortsRequest());
   }
   if (target.path == "/nodes") {
-    return Ask<pb::NodeList>(
-        [&](auto& context, auto& reply) { return stub->ListNodes(&context, {}, &reply); });
+    return Ask(*stub, &pb::Admin::Stub::ListNodes, pb::ListNodesRequest());
   }
-  return Ask<pb::QueueList>(
-      [&](auto& context, auto& reply) { return stub->ListQueues(&context, {}, &reply); });
+  return Ask(*stub, &pb::Admin::Stub::ListQueues, pb::ListQueuesRequest());
 }
 
 absl::StatusOr<Json> JsonOf(const ApiAnswer& reply) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "scheduler/app/answers/printing.h"
@@ -34,11 +33,6 @@ struct CountedResource {
   int64_t free = 0, allocatable = 0;
 };
 
-int64_t Whole(const Json& text) {
-  int64_t out = 0;
-  return absl::SimpleAtoi(text.AsString(), &out) ? out : 0;
-}
-
 // What a node says that it has may be anything.
 int64_t BoundedSum(int64_t a, int64_t b) {
   int64_t out = 0;
@@ -63,8 +57,8 @@ std::map<Device, CountedResource> ResourcesOf(const Json& nodes) {
       if (!amount["gpu"].AsBool()) continue;
       CountedResource& resource =
           resources[{amount["name"].AsString(), node["gpuModel"].AsString()}];
-      const int64_t free = std::max<int64_t>(0, Whole(amount["free"]));
-      const int64_t all = Whole(amount["allocatable"]);
+      const int64_t free = std::max<int64_t>(0, Number(amount["free"]));
+      const int64_t all = Number(amount["allocatable"]);
       resource.rooms.push_back({.free = free, .path = path});
       const bool one_each = amount["onePerContainer"].AsBool();
       resource.largest = std::max(resource.largest, one_each ? std::min<int64_t>(1, all) : all);

@@ -89,7 +89,8 @@ absl::StatusOr<ReadClusterResult> ReadCluster(const ClientConfig& config,
   out.cluster.at = now;
   Reader reader(std::move(transport), out);
   const auto passed_over = [&out](const absl::Status& status) -> absl::Status {
-    if (status.ok() || absl::IsUnavailable(status)) return status;
+    const bool unreached = absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+    if (status.ok() || unreached) return status;
     out.notes.emplace_back(status.message());
     return absl::OkStatus();
   };

@@ -38,9 +38,10 @@ absl::Status ReadPages(CurlTransport& transport, const std::string& path,
   do {
     HttpRequest request;
     request.target = next.empty() ? first : absl::StrCat(first, "&continue=", UrlEncoded(next));
-    ASSIGN_OR_RETURN(const ApiAnswer answer, Exchange(transport, std::move(request), kPatience));
-    if (answer.status != 200) return Refusal(path, answer);
-    const absl::StatusOr<Json> list = Json::Parse(answer.body);
+    const absl::StatusOr<ApiAnswer> answer = Exchange(transport, std::move(request), kPatience);
+    if (!answer.ok()) return Annotate(answer.status(), absl::StrCat("list ", path));
+    if (answer->status != 200) return Refusal(path, *answer);
+    const absl::StatusOr<Json> list = Json::Parse(answer->body);
     if (!list.ok()) return Annotate(list.status(), path);
     take(*list);
     next = (*list)["metadata"]["continue"].AsString();

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "api/base/amount.h"
+#include "scheduler/app/answers/printing.h"
 
 namespace maniple {
 namespace {
@@ -18,11 +18,6 @@ namespace {
 constexpr absl::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 // More units of a resource than this are told as a number.
 constexpr int64_t kMostDrawn = 64;
-
-int64_t Whole(const std::string& text) {
-  int64_t out = 0;
-  return absl::SimpleAtoi(text, &out) ? out : 0;
-}
 
 // "" for whole GPUs, "1g.10gb" for MIG devices, else what comes after the vendor.
 std::string ShortName(absl::string_view resource) {
@@ -66,8 +61,8 @@ std::vector<DrawnResource> GpusOf(const Json& node) {
   std::vector<DrawnResource> out;
   for (const Json& resource : node["resources"].items()) {
     if (!resource["gpu"].AsBool()) continue;
-    const int64_t units = Whole(resource["allocatable"].AsString());
-    const int64_t free = Whole(resource["free"].AsString());
+    const int64_t units = Number(resource["allocatable"]);
+    const int64_t free = Number(resource["free"]);
     if (units > 0 || free < 0) {
       out.push_back({.name = resource["name"].AsString(),
                      .units = units,
@@ -84,7 +79,7 @@ std::string Drawn(const Json& node, const DrawnResource& gpu, Legend& legend) {
   std::string cells;
   for (const Json& use : node["uses"].items()) {
     if (use["resource"].AsString() != gpu.name) continue;
-    cells.append(static_cast<size_t>(std::max<int64_t>(0, Whole(use["amount"].AsString()))),
+    cells.append(static_cast<size_t>(std::max<int64_t>(0, Number(use["amount"]))),
                  legend.LetterOf(use["gang"].AsString()));
   }
   const auto size = static_cast<size_t>(gpu.units);

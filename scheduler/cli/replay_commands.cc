@@ -102,7 +102,9 @@ absl::StatusOr<WhatIfQuestion> QuestionOf(const WhatIfRequest& request,
     ASSIGN_OR_RETURN(question.quota.emplace_back(), ParseAddedQuota(text));
   }
   if (!request.horizon.empty()) {
-    ASSIGN_OR_RETURN(question.horizon, ParseConfigDuration(request.horizon));
+    const absl::StatusOr<absl::Duration> horizon = ParseConfigDuration(request.horizon);
+    if (!horizon.ok()) return Annotate(horizon.status(), "--horizon");
+    question.horizon = *horizon;
   }
   if (question.job.empty() && request.gangs.empty()) {
     return absl::InvalidArgumentError("what if what? Name a gang that waits, or a file with -f");
@@ -138,12 +140,6 @@ absl::string_view NameOf(StartKind kind) {
   return "Never";
 }
 
-Json Strings(const std::vector<std::string>& texts) {
-  Json list = Json::Array();
-  for (const std::string& text : texts) list.Append(text);
-  return list;
-}
-
 Json DivisionsOf(const std::vector<NodeDivision>& divisions) {
   Json list = Json::Array();
   for (const NodeDivision& division : divisions) {
@@ -160,10 +156,10 @@ Json JsonOf(const WhatIfAnswer& answer) {
                               {"queue", start.queue},
                               {"start", NameOf(start.kind)}});
     if (start.kind == StartKind::kLater) {
-      item.Set("at", absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", start.at, absl::UTCTimeZone()));
+      item.Set("at", FormatKubernetesTime(start.at));
     }
-    item.Set("evicts", Strings(start.evicts));
-    item.Set("nodes", Strings(start.nodes));
+    item.Set("evicts", Json::Strings(start.evicts));
+    item.Set("nodes", Json::Strings(start.nodes));
     item.Set("divides", DivisionsOf(start.divides));
     item.Set("reason", start.reason);
     item.Set("message", start.message);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "api/base/time_text.h"
 #include "scheduler/app/answers/printing.h"
 
 namespace maniple {
@@ -20,8 +21,6 @@ struct Sum {
   int64_t total = 0, recent = 0;
 };
 
-std::string DashIfEmpty(const std::string& text) { return text.empty() ? "-" : text; }
-
 bool IsByQueue(const std::vector<std::string>& keys) {
   return keys.size() == 1 && keys[0] == "queue";
 }
@@ -32,7 +31,7 @@ std::vector<std::string> WaitCells(const Json& queue) {
   const double mean =
       started == 0 ? 0 : queue["waitedSeconds"].AsDouble() / static_cast<double>(started);
   return {absl::StrCat(started), started == 0 ? "-" : Age(absl::Seconds(mean)),
-          DashIfEmpty(CountsByReason(queue["left"]))};
+          OrDash(CountsByReason(queue["left"]))};
 }
 
 // Into the first row of each Queue; into one of its own, where it has used nothing.
@@ -91,7 +90,7 @@ std::string UsageTable(const Json& usage, const std::vector<std::string>& keys) 
   for (const char* title : {"RESOURCE", "HOURS", "RECENT"}) rows[0].emplace_back(title);
   for (const Json& row : usage["items"].items()) {
     std::vector<std::string> cells;
-    for (const std::string& key : keys) cells.push_back(DashIfEmpty(row[key].AsString()));
+    for (const std::string& key : keys) cells.push_back(OrDash(row[key].AsString()));
     cells.push_back(row["name"].AsString());
     cells.push_back(Hours(row["total"]));
     cells.push_back(Hours(row["recent"]));
@@ -100,10 +99,7 @@ std::string UsageTable(const Json& usage, const std::vector<std::string>& keys) 
   if (IsByQueue(keys)) AddWaits(usage["queues"], rows);
   std::string text = Table(rows);
   if (const double since = usage["since"].AsDouble(); since > 0) {
-    absl::StrAppend(&text, "since ",
-                    absl::FormatTime("%Y-%m-%d %H:%M:%S UTC",
-                                     absl::UnixEpoch() + absl::Seconds(since), absl::UTCTimeZone()),
-                    "\n");
+    absl::StrAppend(&text, "since ", TimeText(absl::UnixEpoch() + absl::Seconds(since)), "\n");
   }
   return text;
 }

@@ -151,8 +151,7 @@ void SetUsers(ForeignObject& queue, const Users& users, Json& spec, Imported& ou
                "use the Queue",
                out.findings);
   } else {
-    Json names = Json::Array();
-    for (const std::string& name : found->second) names.Append(name);
+    Json names = Json::Strings({found->second.begin(), found->second.end()});
     more.Append(
         Json::Object({{"key", kNamespaceName}, {"operator", "In"}, {"values", std::move(names)}}));
   }

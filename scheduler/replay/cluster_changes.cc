@@ -100,7 +100,9 @@ absl::Status AddQuota(const AddedQuota& more, std::vector<Json>& objects) {
   for (Json& quota : spec.Mutable("quotas").mutable_items()) {
     if (!quota["resources"].is_array()) continue;
     for (Json& entry : quota.Mutable("resources").mutable_items()) {
-      if (entry["name"].AsString() == resource) return Raise(entry, resource, more.amount);
+      if (entry["name"].AsString() != resource) continue;
+      return Annotate(Raise(entry, resource, more.amount),
+                      absl::StrCat("Queue \"", more.queue, "\""));
     }
   }
   return unlimited;

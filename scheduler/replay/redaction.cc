@@ -236,7 +236,7 @@ std::vector<std::string> LabelsReadOfGpus(const GpuRules& rules) {
   for (const LabelKeys* keys :
        {&rules.product, &rules.family, &rules.memory, &rules.count, &rules.replicas,
         &rules.sharing_strategy, &rules.partition, &rules.mig_strategy, &rules.mig_config_state,
-        &rules.driver_upgrade_state}) {
+        &rules.driver_upgrade_state, &rules.fabric}) {
     labels.insert(labels.end(), keys->begin(), keys->end());
   }
   for (const LinkageRule& rule : rules.linkage) labels.push_back(rule.label);

@@ -32,12 +32,10 @@ absl::StatusOr<absl::Time> ReadHead(const Json& head) {
 }  // namespace
 
 std::string PackSnapshot(const ClusterSnapshot& snapshot) {
-  std::string text =
-      Json::Object(
-          {{"kind", kKind},
-           {"version", kSnapshotVersion},
-           {"at", absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", snapshot.at, absl::UTCTimeZone())}})
-          .Dump();
+  std::string text = Json::Object({{"kind", kKind},
+                                   {"version", kSnapshotVersion},
+                                   {"at", FormatKubernetesTime(snapshot.at)}})
+                         .Dump();
   for (const Json& object : snapshot.objects) absl::StrAppend(&text, "\n", object.Dump());
   const Json end = Json::Object({{"end", static_cast<int64_t>(snapshot.objects.size())}});
   absl::StrAppend(&text, "\n", end.Dump(), "\n");

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "api/base/status_macros.h"
+#include "api/base/time_text.h"
 #include "scheduler/loop/records/left_for.h"
 #include "scheduler/replay/cluster_changes.h"
 #include "scheduler/replay/job_pods.h"
@@ -315,9 +316,8 @@ std::string GangStartText(const GangStart& start) {
       return absl::StrCat("would start now ", where, ", after ", absl::StrJoin(start.evicts, ", "),
                           start.evicts.size() == 1 ? " was evicted" : " were evicted");
     case StartKind::kLater:
-      return absl::StrCat("would start at ",
-                          absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", start.at, absl::UTCTimeZone()),
-                          " ", where, start.after_ends ? ", by the ends that are known" : "",
+      return absl::StrCat("would start at ", TimeText(start.at), " ", where,
+                          start.after_ends ? ", by the ends that are known" : "",
                           DivisionText(start.divides));
     case StartKind::kNotSoon:
       return absl::StrCat("would wait: ", start.reason, ": ", start.message);

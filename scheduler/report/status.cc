@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/base/sort_unique.h"
 
 namespace maniple {
 namespace {
@@ -58,10 +59,7 @@ PodGroupStatus MakeGroupStatus(const StatusFacts& facts, const PodGroupStatus& b
   status.reason = std::string(reason);
   status.message = standing.message;
   status.placement_nodes = facts.nodes;
-  std::ranges::sort(status.placement_nodes);
-  status.placement_nodes.erase(
-      std::unique(status.placement_nodes.begin(), status.placement_nodes.end()),
-      status.placement_nodes.end());
+  SortUnique(status.placement_nodes);
   status.placement_domains = facts.domains;
   const auto whole = [](std::optional<absl::Time> time) {
     if (time.has_value()) time = WholeSeconds(*time);

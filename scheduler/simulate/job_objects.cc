@@ -24,10 +24,8 @@ Json AmountsOf(const TraceJob& job) {
 }
 
 Json ModelsWanted(const std::vector<std::string>& models) {
-  Json values = Json::Array();
-  for (const std::string& model : models) values.Append(model);
   Json expression = Json::Object(
-      {{"key", "nvidia.com/gpu.product"}, {"operator", "In"}, {"values", std::move(values)}});
+      {{"key", "nvidia.com/gpu.product"}, {"operator", "In"}, {"values", Json::Strings(models)}});
   Json term = Json::Object({{"matchExpressions", Json::Array({std::move(expression)})}});
   Json required = Json::Object({{"nodeSelectorTerms", Json::Array({std::move(term)})}});
   return Json::Object(

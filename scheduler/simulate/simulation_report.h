@@ -26,10 +26,11 @@ struct SimulationFigures {
   std::string name;  // of the configuration
   int64_t nodes = 0, gpus = 0;
   double hours = 0;  // of simulated time
-  double used_share =
-      0;  // of all GPUs, until the last submission; if all came at once, the last change
-  double split_share = 0;        // of all GPUs: free ones beside used ones on a node; until then
-  double idle_while_wanted = 0;  // of all GPUs: free while waiting jobs ask for as many; until then
+  // Shares of all GPUs, as means until the last submission; if all jobs came at once, until the
+  // load changed last.
+  double used_share = 0;
+  double split_share = 0;        // free ones on nodes where others are in use
+  double idle_while_wanted = 0;  // free while waiting jobs ask for as many
   JobFigures all;
   std::vector<JobFigures> queues;  // by name; empty if no job names one
   std::vector<JobFigures> sizes;   // the smallest first; empty if all jobs are of one

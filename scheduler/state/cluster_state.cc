@@ -1,10 +1,10 @@
 // Objects that come and go, and room that is kept.
 #include "scheduler/state/cluster_state.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/base/sort_unique.h"
 #include "api/gpu/gpu_resource.h"
 #include "scheduler/state/cluster_state_impl.h"
 #include "scheduler/state/node_label_keys.h"
@@ -271,8 +271,7 @@ void ClusterState::Impl::TrackLabelsOfFreeVolumes() {
     if (!volume.where.has_value()) continue;
     for (std::string& key : LabelKeysOf(*volume.where)) keys.push_back(std::move(key));
   }
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  SortUnique(keys);
   nodes_.TrackLabels(keys);
 }
 

@@ -1,7 +1,6 @@
 #include "scheduler/state/node_label_keys.h"
 
-#include <algorithm>
-
+#include "api/base/sort_unique.h"
 #include "scheduler/state/volume_resolve.h"
 
 namespace maniple {
@@ -63,8 +62,7 @@ std::vector<std::string> TopologyKeysOf(const PodConstraints& constraints) {
   for (const TopologySpreadConstraint& spread : constraints.spread) {
     keys.push_back(spread.topology_key);
   }
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  SortUnique(keys);
   return keys;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/container/btree_map.h"
+#include "api/base/sort_unique.h"
 #include "queue/gpu_milli.h"
 
 namespace maniple {
@@ -135,8 +136,7 @@ GpuModels ObservedMix::Models() const {
   for (const ShapeId shape : listed_) {
     AddNamedModels(shapes_.Of(shape).constraints, models.label, models.names);
   }
-  std::sort(models.names.begin(), models.names.end());
-  models.names.erase(std::unique(models.names.begin(), models.names.end()), models.names.end());
+  SortUnique(models.names);
   if (models.names.size() > kMostNamedModels) models.names.resize(kMostNamedModels);
   return models;
 }

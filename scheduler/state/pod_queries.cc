@@ -1,5 +1,7 @@
 #include "scheduler/state/pod_queries.h"
 
+#include "api/base/sort_unique.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -101,8 +103,7 @@ AskedAnew PodQueries::Anew(std::vector<PodQueryId> queries) const {
     anew.listing.Add(places, query);
     anew.places.push_back(places);
   }
-  std::sort(anew.places.begin(), anew.places.end());
-  anew.places.erase(std::unique(anew.places.begin(), anew.places.end()), anew.places.end());
+  SortUnique(anew.places);
   return anew;
 }
 

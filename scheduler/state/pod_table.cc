@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
+#include "api/base/sort_unique.h"
 #include "scheduler/state/node_label_keys.h"
 #include "scheduler/state/pod_caps.h"
 #include "scheduler/state/shape_terms.h"
@@ -105,11 +106,9 @@ std::vector<PodId> PodTable::PodsAt(const std::vector<QueryPlaces>& places) cons
   for (const QueryPlaces& at : places) {
     AddPodsAt(at, pods);
     if (pods.size() < 2 * pods_.size()) continue;
-    std::sort(pods.begin(), pods.end());  // many places have the same pods
-    pods.erase(std::unique(pods.begin(), pods.end()), pods.end());
+    SortUnique(pods);  // many places have the same pods
   }
-  std::sort(pods.begin(), pods.end());
-  pods.erase(std::unique(pods.begin(), pods.end()), pods.end());
+  SortUnique(pods);
   return pods;
 }
 

@@ -1,9 +1,9 @@
 #include "scheduler/state/query_listing.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "api/base/check.h"
+#include "api/base/sort_unique.h"
 
 namespace maniple {
 namespace {
@@ -36,9 +36,7 @@ void NarrowestPlaces::Note(const SelectorRequirement& requirement) {
       return;  // pods that have nothing in common
     case SelectorOperator::kIn:
       places.values = requirement.values;
-      std::sort(places.values.begin(), places.values.end());
-      places.values.erase(std::unique(places.values.begin(), places.values.end()),
-                          places.values.end());
+      SortUnique(places.values);
       for (const std::string& value : places.values) {
         pods += labels_.CountOf({requirement.key, value});
       }

@@ -1,5 +1,7 @@
 #include "scheduler/state/shape_terms.h"
 
+#include "api/base/sort_unique.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -26,8 +28,7 @@ PodCountId CountForAll(const std::vector<PodAffinityTerm>& terms, PodQueries& qu
     if (!selection.has_value()) return PodCountId();
     query.push_back(*std::move(selection));
   }
-  std::sort(query.begin(), query.end());
-  query.erase(std::unique(query.begin(), query.end()), query.end());
+  SortUnique(query);
   return queries.Intern(std::move(query), PodCountKind::kPresent, "");
 }
 
@@ -80,9 +81,7 @@ OwnTerms OwnTermsOf(const PodConstraints& constraints, PodQueries& queries) {
   };
   if (!terms.near.empty()) {
     for (const PodAffinityTerm& term : terms.near) asked.near_keys.push_back(term.topology_key);
-    std::sort(asked.near_keys.begin(), asked.near_keys.end());
-    asked.near_keys.erase(std::unique(asked.near_keys.begin(), asked.near_keys.end()),
-                          asked.near_keys.end());
+    SortUnique(asked.near_keys);
     asked.near = CountForAll(terms.near, queries);
   }
   for (const PodAffinityTerm& term : terms.apart) asked.apart.push_back(present(term, 0));

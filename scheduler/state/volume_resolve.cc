@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "api/base/sort_unique.h"
 #include "api/model/csi_migration.h"
 
 namespace maniple {
@@ -42,12 +43,6 @@ class Resolver final {
   }
 
  private:
-  template <typename T>
-  static void SortUnique(std::vector<T>& values) {
-    std::sort(values.begin(), values.end());
-    values.erase(std::unique(values.begin(), values.end()), values.end());
-  }
-
   void Trouble(VolumeTrouble trouble, const std::string& claim) {
     if (out_.needs.trouble != VolumeTrouble::kNone && out_.needs.trouble <= trouble) return;
     out_.needs.trouble = trouble;
@@ -203,8 +198,7 @@ std::vector<std::string> ZonesIn(absl::string_view label) {
     if (zone.empty()) return {};
     zones.emplace_back(zone);
   }
-  std::sort(zones.begin(), zones.end());
-  zones.erase(std::unique(zones.begin(), zones.end()), zones.end());
+  SortUnique(zones);
   return zones;
 }
 

@@ -94,19 +94,6 @@ TEST_F(WatchConformance, AnExpiredVersionLeadsToAListAndToTheDeletionsThatWereMi
   EXPECT_EQ(session_->CountOf("+stays"), 1);
 }
 
-TEST_F(WatchConformance, AFieldSelectorIsHonoured) {
-  CreatePod("ours");
-  session_ = std::make_unique<LiveSession>(
-      WatchSessionOptions{.kind = ResourceKind::kPod,
-                          .owner = kPods,
-                          .field_selector = "spec.schedulerName=somebody-else"},
-      namespace_, *transport_);
-  Route(kPods, [this](const HttpInput& input) { session_->On(input, Now()); });
-  session_->Take(session_->session().Start());
-  ASSERT_TRUE(AwaitWatching()) << session_->session().problem();
-  EXPECT_TRUE(session_->told().empty());
-}
-
 TEST_F(WatchConformance, EveryKindOfOursCanBeListedAndWatched) {
   for (int kind = 0; kind < kResourceKinds; ++kind) {
     const auto owner = static_cast<uint16_t>(10 + kind);

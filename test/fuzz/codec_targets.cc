@@ -26,7 +26,7 @@ std::string Said(const absl::StatusOr<WatchMessage>& message) {
   if (!message.ok()) return std::string(message.status().message());
   if (const auto* change = std::get_if<WatchChange>(&*message)) return Said(change->object);
   if (const auto* bookmark = std::get_if<WatchBookmark>(&*message)) {
-    return absl::StrCat("bookmark ", bookmark->resource_version, bookmark->initial_events_end);
+    return absl::StrCat("bookmark ", bookmark->resource_version);
   }
   if (const auto* failure = std::get_if<WatchFailure>(&*message)) {
     return absl::StrCat("failure ", failure->code, failure->reason, failure->message);

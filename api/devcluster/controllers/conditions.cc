@@ -1,8 +1,8 @@
 #include "api/devcluster/controllers/conditions.h"
 
-#include <utility>
+#include "api/codec/kubernetes_time.h"
 
-#include "api/devcluster/types/time_text.h"
+#include <utility>
 
 namespace maniple::devcluster {
 
@@ -12,7 +12,7 @@ void SetCondition(Json& object, const ConditionState& condition, absl::Time now)
   Json fresh = Json::Object(
       {{"type", Json(condition.type)},
        {"status", Json(condition.status)},
-       {"lastTransitionTime", same ? old["lastTransitionTime"] : Json(TimeText(now))}});
+       {"lastTransitionTime", same ? old["lastTransitionTime"] : Json(FormatKubernetesTime(now))}});
   if (!condition.reason.empty()) fresh.Set("reason", condition.reason);
   if (!condition.message.empty()) fresh.Set("message", condition.message);
   if (condition.observed_generation > 0) {

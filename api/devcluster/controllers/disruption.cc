@@ -5,6 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/devcluster/controllers/conditions.h"
 #include "api/devcluster/controllers/object_facts.h"
 #include "api/devcluster/store/selector.h"
@@ -38,10 +39,8 @@ int64_t CountOf(const Json& int_or_percent, int64_t whole) {
 Json StillBelieved(const Json& disrupted, const std::vector<const Json*>& covered, absl::Time now) {
   Json out = Json::Object();
   for (const auto& [name, when] : disrupted.members()) {
-    absl::Time granted;
-    std::string error;
-    if (!absl::ParseTime(absl::RFC3339_full, when.AsString(), &granted, &error)) continue;
-    if (granted + kEvictionBelieved <= now) continue;
+    const absl::StatusOr<absl::Time> granted = ParseKubernetesTime(when.AsString());
+    if (!granted.ok() || *granted + kEvictionBelieved <= now) continue;
     const absl::string_view pod_name = name;  // a structured binding cannot be captured by clang 14
     const auto there = std::find_if(covered.begin(), covered.end(), [&](const Json* pod) {
       return (*pod)["metadata"]["name"].AsString() == pod_name && !IsLeaving(*pod);

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/log.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/devcluster/controllers/object_facts.h"
 
 namespace maniple::devcluster {
@@ -46,11 +47,7 @@ absl::Duration RunForOf(const Json& pod) {
 }
 
 absl::Time StartTimeOf(const Json& pod, absl::Time otherwise) {
-  absl::Time time;
-  std::string error;
-  return absl::ParseTime(absl::RFC3339_full, pod["status"]["startTime"].AsString(), &time, &error)
-             ? time
-             : otherwise;
+  return ParseKubernetesTime(pod["status"]["startTime"].AsString()).value_or(otherwise);
 }
 
 }  // namespace

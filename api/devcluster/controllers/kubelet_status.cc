@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/devcluster/controllers/conditions.h"
 #include "api/devcluster/controllers/kubelet.h"
-#include "api/devcluster/types/time_text.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -44,7 +44,7 @@ Json Terminated(const Json& started_at, PodEnd end, absl::Time now) {
       {{"terminated", Json::Object({{"exitCode", end == PodEnd::kSucceeded ? 0 : 1},
                                     {"reason", end == PodEnd::kSucceeded ? "Completed" : "Error"},
                                     {"startedAt", started_at},
-                                    {"finishedAt", Json(TimeText(now))}})}});
+                                    {"finishedAt", Json(FormatKubernetesTime(now))}})}});
 }
 
 bool IsSidecar(const Json& container) { return container["restartPolicy"].AsString() == "Always"; }
@@ -54,7 +54,7 @@ bool IsSidecar(const Json& container) { return container["restartPolicy"].AsStri
 Json RunningPod(const Json& pod, absl::Time now) {
   Json next = pod;
   Json& status = next.Mutable("status");
-  const Json since = Json(TimeText(now));
+  const Json since = Json(FormatKubernetesTime(now));
   status.Set("phase", "Running");
   status.Set("startTime", since);
   const std::string address = PodAddress(pod["metadata"]["uid"].AsString());
@@ -109,7 +109,7 @@ Json RejectedPod(const Json& pod, absl::string_view reason, absl::string_view me
   status.Set("phase", "Failed");
   status.Set("reason", Json(reason));
   status.Set("message", Json(message));
-  status.Set("startTime", Json(TimeText(now)));
+  status.Set("startTime", Json(FormatKubernetesTime(now)));
   return next;
 }
 

@@ -36,12 +36,6 @@ std::tuple<int, int, int> Rank(absl::string_view version) {
   return {0, 0, 0};
 }
 
-Json Strings(const std::vector<std::string>& texts) {
-  Json out = Json::Array();
-  for (const std::string& text : texts) out.Append(Json(text));
-  return out;
-}
-
 Json ClientAddresses() {
   return Json::Array({Json::Object({{"clientCIDR", "0.0.0.0/0"}, {"serverAddress", "127.0.0.1"}})});
 }
@@ -61,15 +55,15 @@ Json AggregatedResource(const ResourceType& type) {
                     {"responseKind", KindReference(type.group, type.version, type.kind)},
                     {"scope", type.namespaced() ? "Namespaced" : "Cluster"},
                     {"singularResource", Json(type.singular)},
-                    {"verbs", Strings(type.verbs)}});
-  if (!type.short_names.empty()) resource.Set("shortNames", Strings(type.short_names));
-  if (!type.categories.empty()) resource.Set("categories", Strings(type.categories));
+                    {"verbs", Json::Strings(type.verbs)}});
+  if (!type.short_names.empty()) resource.Set("shortNames", Json::Strings(type.short_names));
+  if (!type.categories.empty()) resource.Set("categories", Json::Strings(type.categories));
   Json subresources = Json::Array();
   for (const Subresource& sub : type.subresources) {
     subresources.Append(
         Json::Object({{"subresource", Json(sub.name)},
                       {"responseKind", KindReference(sub.group, sub.version, sub.kind)},
-                      {"verbs", Strings(sub.verbs)}}));
+                      {"verbs", Json::Strings(sub.verbs)}}));
   }
   if (subresources.size() > 0) resource.Set("subresources", std::move(subresources));
   return resource;
@@ -146,9 +140,9 @@ Json ResourceListDocument(const ServedGroup& group, const ServedVersion& version
                                   {"singularName", Json(type->singular)},
                                   {"namespaced", type->namespaced()},
                                   {"kind", Json(type->kind)},
-                                  {"verbs", Strings(type->verbs)}});
-    if (!type->short_names.empty()) resource.Set("shortNames", Strings(type->short_names));
-    if (!type->categories.empty()) resource.Set("categories", Strings(type->categories));
+                                  {"verbs", Json::Strings(type->verbs)}});
+    if (!type->short_names.empty()) resource.Set("shortNames", Json::Strings(type->short_names));
+    if (!type->categories.empty()) resource.Set("categories", Json::Strings(type->categories));
     resources.Append(std::move(resource));
     for (const Subresource& sub : type->subresources) {
       Json entry = Json::Object({{"name", Json(absl::StrCat(type->plural, "/", sub.name))},
@@ -159,7 +153,7 @@ Json ResourceListDocument(const ServedGroup& group, const ServedVersion& version
         entry.Set("version", Json(sub.version));
       }
       entry.Set("kind", Json(sub.kind));
-      entry.Set("verbs", Strings(sub.verbs));
+      entry.Set("verbs", Json::Strings(sub.verbs));
       resources.Append(std::move(entry));
     }
   }

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/devcluster/rest/request.h"
 #include "api/devcluster/store/metadata.h"
 #include "api/devcluster/store/pod_admission.h"
 #include "api/devcluster/store/selector.h"
 #include "api/devcluster/types/names.h"
-#include "api/devcluster/types/time_text.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -106,7 +106,7 @@ MaybeError TakeFromBudget(const Cluster& cluster, const Json& pod, const Json& b
   Json& next_status = next.Mutable("status");
   next_status.Set("disruptionsAllowed", allowed - 1);
   next_status.Mutable("disruptedPods")
-      .Set(pod["metadata"]["name"].AsString(), TimeText(cluster.now));
+      .Set(pod["metadata"]["name"].AsString(), FormatKubernetesTime(cluster.now));
   cluster.store.Put(budgets.storage, std::move(next));
   return std::nullopt;
 }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/devcluster/rest/eviction.h"
 #include "api/devcluster/rest/reply.h"
 #include "api/devcluster/rest/rest.h"
@@ -12,7 +13,6 @@
 #include "api/devcluster/store/event_form.h"
 #include "api/devcluster/store/metadata.h"
 #include "api/devcluster/store/patch.h"
-#include "api/devcluster/types/time_text.h"
 #include "api/devcluster/types/type_check.h"
 
 namespace maniple::devcluster {
@@ -221,7 +221,7 @@ ApiReply ServeReview(const RestContext& context, const ResourceRequest& request)
   Json& metadata = review.Mutable("metadata");
   if (!metadata.is_object()) metadata = Json::Object();
   if (request.type.kind == "SelfSubjectReview") {
-    metadata.Set("creationTimestamp", TimeText(context.cluster.now));
+    metadata.Set("creationTimestamp", FormatKubernetesTime(context.cluster.now));
   }
   review.Set("status", ReviewStatus(request.type, request.http));
   return JsonReply(201, review);

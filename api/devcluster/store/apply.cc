@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/devcluster/store/writes.h"
-#include "api/devcluster/types/time_text.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -247,7 +247,7 @@ Json ManagerEntry(const ApplyOptions& options, const Json& applied, Json fields)
   return Json::Object({{"manager", Json(options.manager)},
                        {"operation", Json("Apply")},
                        {"apiVersion", applied["apiVersion"]},
-                       {"time", Json(TimeText(options.now))},
+                       {"time", Json(FormatKubernetesTime(options.now))},
                        {"fieldsType", Json("FieldsV1")},
                        {"fieldsV1", std::move(fields)}});
 }

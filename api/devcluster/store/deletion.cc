@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/devcluster/store/metadata.h"
 #include "api/devcluster/store/writes.h"
-#include "api/devcluster/types/time_text.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -99,7 +99,7 @@ void MarkDeleting(Json& object, absl::Time when, int64_t grace) {
   if (!IsDeleting(object) && metadata["generation"].AsInt() > 0) {
     metadata.Set("generation", metadata["generation"].AsInt() + 1);
   }
-  metadata.Set("deletionTimestamp", TimeText(when));
+  metadata.Set("deletionTimestamp", FormatKubernetesTime(when));
   metadata.Set("deletionGracePeriodSeconds", grace);
 }
 
@@ -112,9 +112,7 @@ Again DeleteAgain(Json& pod, const DeleteOptions& options, absl::Time now) {
   if (!options.grace_seconds.has_value()) return Again::kAsItIs;
   int64_t period = *options.grace_seconds < 0 ? 1 : *options.grace_seconds;
   if (period >= grace) return Again::kAsItIs;
-  absl::Time due = now;
-  std::string problem;
-  absl::ParseTime(absl::RFC3339_full, metadata["deletionTimestamp"].AsString(), &due, &problem);
+  absl::Time due = ParseKubernetesTime(metadata["deletionTimestamp"].AsString()).value_or(now);
   due += absl::Seconds(period - grace);
   if (due < now) {
     due = now;
@@ -193,7 +191,7 @@ class Deletion final {
       }
       return RemoveUnlessHeld(std::move(ns));
     }
-    ns.Mutable("metadata").Set("deletionTimestamp", TimeText(cluster_.now));
+    ns.Mutable("metadata").Set("deletionTimestamp", FormatKubernetesTime(cluster_.now));
     ns.Mutable("status").Set("phase", "Terminating");
     return Keep(std::move(ns), Deleted::Outcome::kHeldByFinalizers);
   }

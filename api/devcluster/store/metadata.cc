@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/devcluster/types/names.h"
-#include "api/devcluster/types/time_text.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -65,7 +65,7 @@ void StartMetadata(const Cluster& cluster, const ResourceType& type, Json& objec
   for (const absl::string_view field : kServerFields) metadata.Erase(field);
   if (!type.namespaced()) metadata.Erase("namespace");
   metadata.Set("uid", NewUid(cluster.random));
-  metadata.Set("creationTimestamp", TimeText(cluster.now));
+  metadata.Set("creationTimestamp", FormatKubernetesTime(cluster.now));
   if (type.traits.counts_generation) metadata.Set("generation", 1);
   if (metadata["name"].AsString().empty() && !metadata["generateName"].AsString().empty()) {
     metadata.Set("name", GeneratedName(cluster.random, metadata["generateName"].AsString()));

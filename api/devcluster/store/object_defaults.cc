@@ -7,9 +7,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/devcluster/store/pod_admission.h"
 #include "api/devcluster/store/pod_defaults.h"
-#include "api/devcluster/types/time_text.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -259,7 +259,7 @@ void StartCustomResourceDefinition(Json& crd, absl::Time now) {
                              absl::string_view message) {
     return Json::Object({{"type", Json(type)},
                          {"status", Json("True")},
-                         {"lastTransitionTime", Json(TimeText(now))},
+                         {"lastTransitionTime", Json(FormatKubernetesTime(now))},
                          {"reason", Json(reason)},
                          {"message", Json(message)}});
   };

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/devcluster/store/pod_defaults.h"
-#include "api/devcluster/types/time_text.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -144,7 +144,7 @@ void SetPodCondition(Json& pod, const Condition& condition, absl::Time now) {
   Json fresh = Json::Object({{"type", condition.type},
                              {"status", condition.status},
                              {"lastProbeTime", nullptr},
-                             {"lastTransitionTime", TimeText(now)}});
+                             {"lastTransitionTime", FormatKubernetesTime(now)}});
   if (!condition.reason.empty()) fresh.Set("reason", condition.reason);
   if (!condition.message.empty()) fresh.Set("message", condition.message);
   Json& conditions = status.Mutable("conditions");

@@ -7,10 +7,6 @@
 
 namespace maniple::devcluster {
 
-std::string TimeText(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
-}
-
 // Two units at most, and fewer the longer ago: as kubectl has written ages ever since.
 std::string HumanDuration(absl::Duration age) {
   if (age < -absl::Seconds(1) || age == absl::InfiniteDuration()) return "<unknown>";

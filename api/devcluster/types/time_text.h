@@ -1,4 +1,4 @@
-// Moments and ages as text, as kube-apiserver and kubectl write them.
+// Ages as text, as kube-apiserver and kubectl write them.
 //
 // Pure functions.
 #pragma once
@@ -9,9 +9,6 @@
 #include "api/codec/json.h"
 
 namespace maniple::devcluster {
-
-// "2026-01-02T03:04:05Z".
-[[nodiscard]] std::string TimeText(absl::Time time);
 
 // "5s", "3m20s", "47h", "12d", "2y30d" as kubectl writes ages; "<unknown>" for a negative or
 // infinite one.

@@ -122,6 +122,13 @@ bool IsDeclaredBy(const GangView& gang, absl::string_view kind, absl::string_vie
 
 bool Waits(const GangView& gang) { return gang.position > 0 || gang.phase == "Waiting"; }
 
+template <typename Message, typename Into>
+absl::StatusOr<std::string> JsonOf(const Into& into) {
+  Message message;
+  into(message);
+  return AdminMessageJson(message);
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> AdminMessageJson(const google::protobuf::Message& message) {
@@ -258,9 +265,7 @@ void DecisionsInto(const std::vector<JournalEntry>& entries, pb::DecisionList& o
 }
 
 absl::StatusOr<std::string> DecisionsJson(const std::vector<JournalEntry>& entries) {
-  pb::DecisionList list;
-  DecisionsInto(entries, list);
-  return AdminMessageJson(list);
+  return JsonOf<pb::DecisionList>([&](auto& list) { DecisionsInto(entries, list); });
 }
 
 void VersionInto(pb::Version& out) {
@@ -269,9 +274,7 @@ void VersionInto(pb::Version& out) {
 }
 
 absl::StatusOr<std::string> VersionJson() {
-  pb::Version version;
-  VersionInto(version);
-  return AdminMessageJson(version);
+  return JsonOf<pb::Version>([](auto& version) { VersionInto(version); });
 }
 
 absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuestion& question,
@@ -281,34 +284,24 @@ absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuesti
     if (question.name.empty())
       return absl::InvalidArgumentError("/explain needs ?namespace=…&name=…");
     ASSIGN_OR_RETURN(const GangView* found, FindGang(view, question.namespace_name, question.name));
-    pb::Gang gang;
-    ExplainInto(*found, beside.help, gang);
-    return AdminMessageJson(gang);
+    return JsonOf<pb::Gang>([&](auto& gang) { ExplainInto(*found, beside.help, gang); });
   }
   if (path == "/gangs") {
-    pb::GangList list;
-    GangsInto(view, question.namespace_name, list);
-    return AdminMessageJson(list);
+    return JsonOf<pb::GangList>(
+        [&](auto& list) { GangsInto(view, question.namespace_name, list); });
   }
   if (path == "/nodes") {
-    pb::NodeList list;
-    NodesInto(view, list);
-    return AdminMessageJson(list);
+    return JsonOf<pb::NodeList>([&](auto& list) { NodesInto(view, list); });
   }
   if (path == "/queues") {
-    pb::QueueList list;
-    QueuesInto(view, list);
-    return AdminMessageJson(list);
+    return JsonOf<pb::QueueList>([&](auto& list) { QueuesInto(view, list); });
   }
   if (path == "/cohorts") {
-    pb::CohortList list;
-    CohortsInto(view, list);
-    return AdminMessageJson(list);
+    return JsonOf<pb::CohortList>([&](auto& list) { CohortsInto(view, list); });
   }
   if (path == "/usage") {
-    pb::UsageList list;
-    UsageInto(view, question.namespace_name, beside.used_by, list);
-    return AdminMessageJson(list);
+    return JsonOf<pb::UsageList>(
+        [&](auto& list) { UsageInto(view, question.namespace_name, beside.used_by, list); });
   }
   return absl::NotFoundError(absl::StrCat(
       "no page ", path,

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/base/log.h"
+#include "api/base/time_text.h"
 
 namespace maniple {
 namespace {
@@ -104,8 +105,7 @@ std::string ShareText(int64_t permille) {
 
 std::string PlannedStartText(const Json& start, absl::Time now) {
   const auto moment = [](const Json& seconds) {
-    return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", absl::FromUnixSeconds(Number(seconds)),
-                            absl::UTCTimeZone());
+    return TimeText(absl::FromUnixSeconds(Number(seconds)));
   };
   const absl::Duration ahead = absl::FromUnixSeconds(Number(start["at"])) - now;
   std::string text = moment(start["at"]);

@@ -41,7 +41,7 @@ constexpr char kDroppedHelp[] =
 constexpr char kDecisions[] = "maniple_decisions_total";
 constexpr char kDecisionsHelp[] = "Decisions on gangs, by result.";
 
-// The table of every metric; product documentation and dashboards read this list.
+// The loop's counters. run_monitoring.py holds alerts and boards to the names in metrics*.cc.
 constexpr Row kRows[] = {
     {Kind::kCounter, "maniple_turns_total", "Turns of the scheduling loop.", "", "",
      &LoopCounters::turns},
@@ -77,7 +77,8 @@ constexpr Row kRows[] = {
      "", &LoopCounters::gangs_evicted},
     {Kind::kCounter, "maniple_preemptions_total", "Decisions that evicted other gangs.", "", "",
      &LoopCounters::preemptions},
-    {Kind::kCounter, "maniple_gangs_preempted_total", "Gangs that had to leave whole.", "", "",
+    {Kind::kCounter, "maniple_gangs_preempted_total",
+     "Gangs evicted whole, for another gang or from a drained Queue.", "", "",
      &LoopCounters::gangs_preempted},
     {Kind::kCounter, "maniple_evictions_total", "Eviction requests sent.", "", "",
      &LoopCounters::evictions_sent},

@@ -152,10 +152,10 @@ class QueueText final {
     }
   }
 
-  // Also of gangs without a Queue. Of all namespaces together: their names are labels of nobody's.
+  // Also of gangs without a Queue. Summed over namespaces, whose names are never labels.
   void AddResourceSeconds() {
     constexpr char kName[] = "maniple_resource_seconds_total";
-    text_.Begin(kName, "GPUs that gangs have used, by time; divided by 3600 they are GPU-hours.",
+    text_.Begin(kName, "Seconds of use of GPUs and slices by gangs; divided by 3600: GPU-hours.",
                 "counter");
     for (size_t i = 0; i < queues_.size(); ++i) {
       std::map<std::pair<absl::string_view, absl::string_view>, int64_t> sums;
@@ -235,7 +235,9 @@ class QueueText final {
 
   void AddLost() {
     constexpr char kName[] = "maniple_lost_resource_seconds_total";
-    text_.Begin(kName, "GPUs, by time, that pods had used when they were sent away.", "counter");
+    text_.Begin(kName,
+                "Seconds of use of GPUs and slices by pods that were sent away: run time lost.",
+                "counter");
     for (size_t i = 0; i < queues_.size(); ++i) {
       for (const auto& [resource, seconds] : queues_[i].history.lost) {
         text_.Add(kName, labels_[i], resources_.Of(resource), seconds);

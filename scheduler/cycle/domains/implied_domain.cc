@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "api/base/sort_unique.h"
 #include "scheduler/cycle/domains/restriction.h"
 
 namespace maniple {
@@ -85,8 +86,7 @@ std::vector<size_t> ImpliedColumns(std::vector<Kind>& kinds, const Overlay& over
     const std::vector<size_t> shared = kind.bound->OneDomainOf(overlay);
     columns.insert(columns.end(), shared.begin(), shared.end());
   }
-  std::ranges::sort(columns);
-  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  SortUnique(columns);
   return columns;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/base/check.h"
+#include "api/base/sort_unique.h"
 #include "api/base/status_macros.h"
 
 namespace maniple {
@@ -121,8 +122,7 @@ std::vector<size_t> BoundShape::OneDomainOf(const Overlay& overlay) {
     const std::span<const size_t> shared = filter->one_domain_of();
     columns.insert(columns.end(), shared.begin(), shared.end());
   }
-  std::ranges::sort(columns);
-  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  SortUnique(columns);
   return columns;
 }
 

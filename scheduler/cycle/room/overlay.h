@@ -44,7 +44,7 @@ class Overlay final {
   [[nodiscard]] NodeView At(NodeId node) const {
     return {.block = *blocks_[BlockOf(node)], .row = RowOf(node)};
   }
-  [[nodiscard]] PartialPlan placed() const { return {.placed = placed_, .evicted = {}}; }
+  [[nodiscard]] PartialPlan placed() const { return {.placed = placed_}; }
 
   [[nodiscard]] SearchWork* work() const { return work_; }
   void Spend(int64_t steps) const {

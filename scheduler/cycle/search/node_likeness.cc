@@ -1,5 +1,7 @@
 #include "scheduler/cycle/search/node_likeness.h"
 
+#include "api/base/sort_unique.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -21,8 +23,7 @@ NodeLikeness::NodeLikeness(const std::vector<Kind>& kinds, const Overlay& overla
       resources_.push_back(resource);
     }
   }
-  std::ranges::sort(resources_);
-  resources_.erase(std::unique(resources_.begin(), resources_.end()), resources_.end());
+  SortUnique(resources_);
 }
 
 Likeness NodeLikeness::Of(NodeId node, std::span<const int32_t> rooms) {

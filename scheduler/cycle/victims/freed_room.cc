@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "api/base/sort_unique.h"
 
 namespace maniple {
 
@@ -164,8 +165,7 @@ void FreedRoomCount::Apply(std::span<const FreedRoom> pods, Change change) {
     }
     nodes.push_back(pod.node);
   }
-  std::sort(nodes.begin(), nodes.end());
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  SortUnique(nodes);
   for (const NodeId node : nodes) Recount(node);
 }
 

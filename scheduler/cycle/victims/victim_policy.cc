@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "api/base/sort_unique.h"
 
 namespace maniple {
 namespace {
@@ -286,8 +287,7 @@ class VictimRules::Restoration final {
       left_.push_back(i);
       depths_.push_back(rules_.PathOf(taken_[i]->queue).fork_depth);
     }
-    std::sort(depths_.begin(), depths_.end());
-    depths_.erase(std::unique(depths_.begin(), depths_.end()), depths_.end());
+    SortUnique(depths_);
     for (const int32_t depth : depths_) {
       while (Round(depth)) {
       }

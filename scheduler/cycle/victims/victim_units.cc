@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "api/base/sort_unique.h"
 
 namespace maniple {
 namespace {
@@ -249,8 +250,7 @@ VictimCost CostOf(const PreemptionInput& input, std::span<const VictimUnit> unit
     cost.running.push_back(unit.running);
   }
   std::sort(cost.priorities.begin(), cost.priorities.end(), std::greater<>());
-  std::sort(cost.running.begin(), cost.running.end());
-  cost.running.erase(std::unique(cost.running.begin(), cost.running.end()), cost.running.end());
+  SortUnique(cost.running);
   return cost;
 }
 

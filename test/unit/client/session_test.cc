@@ -190,13 +190,6 @@ TEST_F(SessionTest, AnObjectThatCannotBeReadIsToldAsInvalidAndTheStreamGoesOn) {
   EXPECT_EQ(session_.counters().invalid, 1u);
 }
 
-TEST_F(SessionTest, AFieldSelectorGoesIntoListAndWatch) {
-  WatchSession session({.kind = ResourceKind::kPod, .field_selector = "status.phase!=Failed"}, 1);
-  const SessionOutput out = session.Start();
-  EXPECT_THAT(out.http.start.at(0).request.target,
-              HasSubstr("&fieldSelector=status.phase%21%3DFailed"));
-}
-
 TEST_F(SessionTest, InputsOfOtherRequestsAreIgnored) {
   Sync(10, {});
   Take(session_.On({1234, HttpEnd{}}, decoder_, Now()));

@@ -126,14 +126,10 @@ TEST(WatchLine, TellsTheThreeVerbsApart) {
   }
 }
 
-TEST(WatchLine, ReadsBookmarksAndTheEndOfTheInitialEvents) {
+TEST(WatchLine, ReadsBookmarks) {
   const auto plain = Line(
       R"({"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"12746","creationTimestamp":null},"spec":{"containers":null},"status":{}}})");
   EXPECT_EQ(std::get<WatchBookmark>(*plain).resource_version, "12746");
-  EXPECT_FALSE(std::get<WatchBookmark>(*plain).initial_events_end);
-  const auto end = Line(
-      R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"3","annotations":{"k8s.io/initial-events-end":"true"}}}})");
-  EXPECT_TRUE(std::get<WatchBookmark>(*end).initial_events_end);
 }
 
 TEST(WatchLine, ReadsTheStatusOfAnErrorEvent) {
@@ -255,22 +251,6 @@ TEST(DecodeSingle, ReadsOneObjectAndRefusesAnotherKind) {
   EXPECT_FALSE(decoder.Single(ResourceKind::kNode, "").ok());
 }
 
-TEST(DecodeSingle, ReadsALease) {
-  Decoder decoder;
-  const auto lease = decoder.SingleLease(
-      R"({"kind":"Lease","metadata":{"name":"maniple","namespace":"kube-system","resourceVersion":"5"},)"
-      R"("spec":{"holderIdentity":"a_1","leaseDurationSeconds":15,"acquireTime":"2026-07-21T10:00:00.000000Z",)"
-      R"("renewTime":"2026-07-21T10:00:02.250000Z","leaseTransitions":3}})");
-  ASSERT_TRUE(lease.ok()) << lease.status();
-  EXPECT_EQ(lease->holder, "a_1");
-  EXPECT_EQ(lease->duration, absl::Seconds(15));
-  EXPECT_EQ(lease->renewed - lease->acquired, absl::Milliseconds(2250));
-  EXPECT_EQ(lease->transitions, 3);
-  EXPECT_EQ(lease->meta.resource_version, "5");
-  EXPECT_FALSE(decoder.SingleLease(R"({"kind":"Lease","spec":{"leaseDurationSeconds":-1}})").ok());
-  EXPECT_FALSE(decoder.SingleLease(R"({"kind":"Lease","spec":{"renewTime":"soon"}})").ok());
-}
-
 TEST(DecodeStatus, ReadsEveryField) {
   const ApiStatus status = DecodeStatus(
       429,
@@ -279,8 +259,6 @@ TEST(DecodeStatus, ReadsEveryField) {
   EXPECT_EQ(status.code, 429);
   EXPECT_EQ(status.reason, "TooManyRequests");
   EXPECT_EQ(status.message, "no budget");
-  EXPECT_EQ(status.details_kind, "pods");
-  EXPECT_EQ(status.details_uid, "u1");
   EXPECT_EQ(status.cause, "DisruptionBudget");
   EXPECT_EQ(status.retry_after, absl::Seconds(5));
 }

@@ -253,7 +253,6 @@ TEST(EncodeCohortStatusPatch, WritesUsageShareAndConditions) {
 
 EventRecord SomeEvent() {
   return EventRecord{.regarding = {"v1", "Pod", "ns", "p", "u"},
-                     .related = std::nullopt,
                      .type = EventType::kWarning,
                      .reason = "FailedScheduling",
                      .action = "Scheduling",
@@ -279,7 +278,6 @@ TEST(EncodeEvent, HasEveryFieldTheServerRequires) {
   EXPECT_EQ(json["note"].AsString(), "no room");
   EXPECT_EQ(json["regarding"].Dump(),
             R"({"apiVersion":"v1","kind":"Pod","namespace":"ns","name":"p","uid":"u"})");
-  EXPECT_FALSE(json.Has("related"));
 }
 
 TEST(EncodeEvent, CutsTextsBetweenCharacters) {
@@ -302,17 +300,14 @@ TEST(EncodeEvent, ANameThatIsCutEndsAsALabelMay) {
 TEST(EncodeEvent, AClusterScopedSubjectIsReportedInTheDefaultNamespace) {
   EventRecord event = SomeEvent();
   event.regarding = {"scheduling.maniple.dev/v1alpha1", "Queue", "", "q", "u"};
-  event.related = EventSubject{"v1", "Pod", "ns", "p", ""};
   const Json json = Parsed(EncodeEvent(event));
   EXPECT_EQ(json.At("metadata.namespace").AsString(), "default");
   EXPECT_FALSE(json["regarding"].Has("namespace"));
-  EXPECT_EQ(json.At("related.name").AsString(), "p");
 }
 
-TEST(EncodeDelete, CarriesTheUidAndTheGraceWhenGiven) {
-  EXPECT_EQ(EncodeDeleteOptions("u", std::nullopt),
+TEST(EncodeDelete, CarriesTheUid) {
+  EXPECT_EQ(EncodeDeleteOptions("u"),
             R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u"}})");
-  EXPECT_EQ(Parsed(EncodeDeleteOptions("u", 0))["gracePeriodSeconds"], Json(0));
   const Json eviction = Parsed(EncodeEviction("ns", "p", "u"));
   EXPECT_EQ(eviction["apiVersion"].AsString(), "policy/v1");
   EXPECT_EQ(eviction.At("metadata.name").AsString(), "p");

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/producers/quorum_rules.h"
 #include "test/unit/producers/fixture.h"
+#include "test/unit/producers/quorum_rules.h"
 
 namespace maniple {
 namespace {

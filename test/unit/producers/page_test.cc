@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/files.h"
-#include "api/producers/quorum_rules.h"
+#include "test/unit/producers/quorum_rules.h"
 
 namespace maniple {
 namespace {

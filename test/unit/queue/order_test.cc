@@ -209,7 +209,7 @@ TEST_F(QueueOrder, SurplusThatIsHeldUpPassesItsQuestionOnToAnotherQueue) {
 TEST_F(QueueOrder, SurplusThatIsHeldUpDoesNotSpeakForAnotherQueue) {
   OfferAndPark(Surplus(1), In(strict, 1), Waits("same"));
   OfferAndPark(Surplus(2), In(loose, 2), Waits("same"));
-  OfferAndPark(Quorum(3), In(strict, 3), Waits("big", kReliefMembers));
+  OfferAndPark(Quorum(3), In(strict, 3), Waits("big", kReliefVolumes));
   queue.Wake(kReliefRoom, kAnyRoom, NotShort);
   EXPECT_THAT(Drain(queue), ElementsAre(Surplus(2)));
 }

@@ -124,7 +124,7 @@ TEST_F(ParkedClassesTest, AClassIsFoundUnderTheNodeThatItWatchesLast) {
 
 TEST_F(ParkedClassesTest, RoomAloneMustFitTheShapeAndTheQuotaAndIsAskedForOnce) {
   const ParkedClassId fits = classes_.IdOf(NameOf(kReliefRoom, 1));
-  const ParkedClassId fits_too = classes_.IdOf(NameOf(kReliefRoom | kReliefTime, 1));
+  const ParkedClassId fits_too = classes_.IdOf(NameOf(kReliefRoom | kReliefHolds, 1));
   const ParkedClassId no_quota = classes_.IdOf(NameOf(kReliefRoom, 1, 1));
   const ParkedClassId large = classes_.IdOf(NameOf(kReliefRoom, 2));
   const ParkedClassId any_shape = classes_.IdOf({.key = "k", .relief = kReliefRoom});
@@ -137,7 +137,7 @@ TEST_F(ParkedClassesTest, RoomAloneMustFitTheShapeAndTheQuotaAndIsAskedForOnce) 
       .fits = fits_first, .asking = kNotAsking, .has_quota = has_quota};
   EXPECT_THAT(classes_.Hit(kReliefRoom, ask), UnorderedElementsAre(fits, fits_too, any_shape));
   EXPECT_THAT(asked, UnorderedElementsAre(ShapeId(1), ShapeId(2)));
-  EXPECT_THAT(classes_.Hit(kReliefRoom | kReliefTime, ask),
+  EXPECT_THAT(classes_.Hit(kReliefRoom | kReliefHolds, ask),
               UnorderedElementsAre(fits, fits_too, any_shape));
   EXPECT_THAT(classes_.Hit(kReliefVictims, ask), IsEmpty());
   EXPECT_NE(no_quota, large);

@@ -1,12 +1,20 @@
-#include "api/producers/quorum_rules.h"
+// What each producer's gang needs, in words: the page for users says the same.
+#pragma once
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 namespace maniple {
-namespace {
 
-constexpr absl::string_view kReplicaTypes =
+struct QuorumRule {
+  absl::string_view producer;  // "Job (batch)"; marks have no group
+  absl::string_view quorum;
+};
+
+inline constexpr absl::string_view kReplicaTypes =
     "minAvailable of its scheduling policy, else the sum of all replicas; a part per replica type";
 
-constexpr QuorumRule kRules[] = {
+inline constexpr QuorumRule kQuorumRules[] = {
     {"PodGroup (scheduling.x-k8s.io)",
      "minMember; at most the stage where a JobSet or TrainJob makes its members in stages"},
     {"PodGroup (scheduling.volcano.sh)",
@@ -50,8 +58,7 @@ constexpr QuorumRule kRules[] = {
     {"any other controller", "no gang; by annotation on its pods"},
 };
 
-}  // namespace
-
-absl::Span<const QuorumRule> QuorumRules() { return kRules; }
+// In the order of the table of kinds, then marks.
+inline absl::Span<const QuorumRule> QuorumRules() { return kQuorumRules; }
 
 }  // namespace maniple
