@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "api/base/time_text.h"
 #include "api/codec/quantity.h"
 
 namespace maniple {
@@ -97,9 +98,8 @@ std::string PageTables(const ClusterView& view, const PageReader& reader) {
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta "
       "charset=\"utf-8\"><title>maniple</title></head>"
       "<body>\n<h1>maniple</h1>\n";
-  absl::StrAppend(&out, "<p>As of ",
-                  absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", view.at, absl::UTCTimeZone()),
-                  view.leader ? "" : ", as seen by a standby", ".</p>\n");
+  absl::StrAppend(&out, "<p>As of ", TimeText(view.at), view.leader ? "" : ", as seen by a standby",
+                  ".</p>\n");
   AppendWaiting(out, view, reader);
   if (reader.sees_queues) AppendQueues(out, view);
   if (reader.sees_nodes) AppendNodes(out, view);
