@@ -1,5 +1,6 @@
-// GpuCondition: pods that ask for GPUs, or slices of them, keep off three kinds of nodes.
-// Their GPUs are being repartitioned, or get another driver, or have invalid slices.
+// GpuCondition: pods that ask for GPUs, or slices of them, keep off four kinds of nodes.
+// Their GPUs are being repartitioned, get another driver, have invalid slices, or failed their last
+// change where the configuration says to skip such nodes.
 //
 // Such a node may still report its GPUs, and its labels may be unchanged.
 // Running pods are not asked about: a bound or reserved pod stays.

@@ -1,5 +1,5 @@
-// PodTopologySpread: with one pod more, no domain may have more matching pods than the emptiest one
-// and the skew; constraints that must hold (DoNotSchedule).
+// PodTopologySpread (DoNotSchedule): with one pod more, a domain may have at most maxSkew matching
+// pods more than the emptiest domain.
 #include "plugins/factories.h"
 
 #include <algorithm>

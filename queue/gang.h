@@ -119,7 +119,7 @@ struct Gang {
   std::optional<std::string> admitted_queue;  // none: nothing is placed, or it is not known yet
   std::string told_queue;       // … by the annotation of a bound member, of any author
   int32_t priority = 0;         // lower of the class's value and the highest member priority
-  bool preempts = true;         // neither PodGroup nor class, else no quorum member, says Never
+  bool preempts = true;         // its PodGroup and class let it; without a class, its quorum does
   std::vector<Member> members;  // by (rank, name)
   CleanedMembers cleaned;
 };

@@ -1,7 +1,7 @@
 // The parked items in classes: items of one class failed for the same reason with the same request,
 // so one is asked for all. Of this room only; owned by GangQueue.
 //
-// Borrows the Standings.
+// Borrows every ItemStanding while it is in a class.
 #pragma once
 
 #include <cstdint>

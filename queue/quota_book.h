@@ -2,8 +2,9 @@
 // It tells which Queues are active and why not, the flavor of each node,
 // and the cell of the tree that a pod is charged to.
 //
-// Owned by the scheduling loop. Ids of nodes and cells keep their meaning for the life of the book;
-// a queue that is gone or inactive stands alone in the tree, without quota.
+// Owned by the scheduling loop. Ids of nodes and cells keep their meaning for the life of the book.
+// A queue that is gone stands alone in the tree, without quota. An inactive one keeps its quota,
+// and its place unless its Cohort is on a cycle or below one.
 //
 //   if (book.Note(event)) stale = true;    // limits, parents, policies or flavors changed
 //   book.Rebuild();                        // the tree anew, with no usage
@@ -53,7 +54,7 @@ class QuotaBook final {
   // Equal for equal Queues, Cohorts and flavors, in every process: as of the last Rebuild.
   [[nodiscard]] uint64_t fingerprint() const { return fingerprint_; }
   [[nodiscard]] const QuotaTree& tree() const { return tree_; }
-  // For speculation that is taken back within the same call.
+  // For QuotaLedger alone, which charges pods here. What-ifs ask a copy (Supposed).
   [[nodiscard]] QuotaTree& tree() { return tree_; }
 
   // The queue's own id, also when it does not exist (any more); invalid when it was never seen.
@@ -61,12 +62,13 @@ class QuotaBook final {
   [[nodiscard]] QuotaNodeId CohortNamed(absl::string_view name) const;
   [[nodiscard]] const Queue* FindQueue(absl::string_view name) const;  // null: no usable object
   [[nodiscard]] const std::map<std::string, Cohort>& cohorts() const { return cohorts_; }
-  // Why nothing starts from the queue; "" = gangs may start.
+  // What is wrong with the queue's object or its Cohort; "" = nothing that is known. Such a queue
+  // may still be stopped, or not exist.
   [[nodiscard]] std::string ProblemOfQueue(absl::string_view name) const;
   [[nodiscard]] std::string ProblemOfCohort(absl::string_view name) const;
   [[nodiscard]] absl::string_view NameOf(QuotaNodeId node) const;  // without its kind
   [[nodiscard]] size_t node_count() const { return nodes_.size(); }
-  // The rules of an active queue; the default rules for any other.
+  // The ordering of a queue whose object can be read, active or not; else BestEffortFIFO.
   [[nodiscard]] QueueOrdering OrderingOf(QuotaNodeId queue) const;
 
   // Does some queue in the tree of this root reclaim borrowed quota?

@@ -10,8 +10,8 @@
 //   available: the least, over the path, of the room there + what the nodes below it absorb
 //   (max(0, G - U) each); where a room on the path is negative, the worst such room
 //
-// The last clause is the closed form of legality (see CheckLegal): in a tree in debt nothing may
-// start, also not within a guarantee.
+// The last clause is the closed form of legality (see CheckLegal): at or below a node in debt
+// nothing may start, also not within a guarantee.
 //
 // Sums are exact (128 bits, for up to 2^32 nodes and 2^32 demands of any amount), so nothing
 // saturates inside and Remove leaves no residue; answers saturate to an Amount.
@@ -102,7 +102,7 @@ class QuotaTree final {
   [[nodiscard]] Amount Quota(QuotaNodeId node, QuotaCellId cell) const;       // S
   [[nodiscard]] Amount Guaranteed(QuotaNodeId node, QuotaCellId cell) const;  // G
   [[nodiscard]] Amount Usage(QuotaNodeId node, QuotaCellId cell) const;       // U
-  // Negative where the tree is in debt after a cut of quota: then nothing may start.
+  // Negative where a node of the path is in debt after a cut of quota: then nothing starts here.
   [[nodiscard]] Amount Available(QuotaNodeId node, QuotaCellId cell) const;
   // Available if nothing were used: a demand above it can never start.
   [[nodiscard]] Amount Potential(QuotaNodeId node, QuotaCellId cell) const;

@@ -1,9 +1,8 @@
 // The times at which each of many things is due next, and the first of all. A value.
 //
 //   DueTimes<std::string> due;
-//   due.Set("a", now + interval);                              // replaces what was said of it
-//   before while (const auto key = due.PopDue(now)) LookAt(*key);     // the earliest first, ties
-//   by key
+//   due.Set("a", now + interval);                           // replaces its time from before
+//   while (const auto key = due.PopDue(now)) LookAt(*key);  // the earliest first, ties by key
 #pragma once
 
 #include <cstddef>

@@ -19,8 +19,7 @@ struct WatchSessionOptions {
   // The paths of the collection, one per version, in order of preference;
   // for a producer's kind only. "/apis/scheduling.x-k8s.io/v1alpha1/podgroups"
   std::vector<std::string> collections = {};
-  std::string field_selector = "";  // "" = every object of the cluster
-  int page_size = 500;              // objects, at most; fewer where they are large
+  int page_size = 500;  // objects, at most; fewer where they are large
   size_t longest_page = 32u << 20;
   size_t wanted_page = 8u << 20;  // judged by the size of the objects on the page before
   size_t longest_line = 64u << 20;

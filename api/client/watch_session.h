@@ -14,7 +14,7 @@
 //   WatchSession pods({.kind = ResourceKind::kPod, .owner = 2}, seed);
 //   SessionOutput out = pods.Start();  // then On(input…), and OnTime(now) at NextDeadline()
 //   Perform(std::move(out.http), transport);
-//   for (ObjectEvent& event : out.events) inbox.Push(std::move(event));
+//   for (ObjectEvent& event : out.events) news.events.push_back(std::move(event));
 //
 // Invariants:
 //   1. At most one request is open; with none open, NextDeadline() says when the next one starts.

@@ -68,7 +68,7 @@ struct CurlSetup {
 // The client certificate of a credential plugin, when it has one and it has changed.
 void SetPluginCertificate(EasyHandle& handle, const Credentials& credentials);
 
-// `request` and `headers` must stay until the transfer is over; `error` has CURL_ERROR_SIZE bytes.
+// `request` and `headers` must stay until the transfer is over.
 void SetRequest(CURL* easy, const std::string& url, const HttpRequest& request,
                 curl_slist* headers);
 

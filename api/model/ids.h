@@ -19,6 +19,6 @@ using LabelValueId = Id<struct LabelValueTag>;
 using HostPortId = Id<struct HostPortTag>;
 using VolumeUseId = Id<struct VolumeUseTag>;        // one distinct VolumeUse
 using VolumeDriverId = Id<struct VolumeDriverTag>;  // a CSI driver
-using HoldId = Id<struct HoldTag>;                  // room kept for a member that is to be replaced
+using HoldId = Id<struct HoldTag>;  // room kept on a node for a pod that is yet to come
 
 }  // namespace maniple

@@ -16,7 +16,8 @@ struct WeightedScore {
 };
 
 struct Profile {
-  // A node is reported under the first that refuses it.
+  // A node is reported under the first that refuses it. Answers that depend on its class alone come
+  // before all others.
   std::vector<std::unique_ptr<const FilterPlugin>> filters;
   std::vector<WeightedScore> scores;
 };

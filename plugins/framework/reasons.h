@@ -66,7 +66,7 @@ struct Reason {
   friend auto operator<=>(const Reason&, const Reason&) = default;
 };
 
-struct Tables;  // plugins/framework/snapshot.h
+struct Tables;  // plugins/framework/tables.h
 [[nodiscard]] std::string ReasonText(const Reason& reason, const Tables& tables);
 
 }  // namespace maniple

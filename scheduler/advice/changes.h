@@ -33,7 +33,7 @@ struct FoundChange {
                                                            const Hypothesis& from, Trials& trials);
 [[nodiscard]] std::vector<FoundChange> FindWiderLevel(const HelpQuestion& question,
                                                       const Hypothesis& from, Trials& trials);
-// node_back.cc: by name.
+// node_back.cc: three nodes at most. Those that would be used if all were back come first.
 [[nodiscard]] std::vector<FoundChange> FindNodesBack(const Hypothesis& from, Trials& trials);
 // others_leave.cc
 [[nodiscard]] std::optional<FoundChange> FindHigherPriority(const HelpQuestion& question,

@@ -31,8 +31,8 @@ inline constexpr int64_t kHelpSteps = 40'000'000;
 // "16 more nvidia.com/gpu of quota for Queue research, flavor h100".
 [[nodiscard]] std::string HelpText(const HelpfulChange& change);
 [[nodiscard]] std::string HelpText(const Help::Entry& entry);
-// For a sentence without room for all: the single change that costs least, if one costs nothing but
-// a setting of an administrator (a node let in again, quota, a level); else "".
+// For a sentence without room for all: of the single changes that are but a setting, the one that
+// costs least: a node let in again, quota, a wider required level. "" = there is none.
 [[nodiscard]] std::string CheapHelp(const Help& help);
 // Why there is no entry, or whether there may be more; "" = nothing to add.
 [[nodiscard]] std::string HelpNote(const Help& help);

@@ -61,7 +61,7 @@ struct Words {
 };
 
 // The rank of a change that is but a setting, the cheapest first; none: it costs hardware, the work
-// of others, or what the job itself wished for.
+// of others, or members of the job itself.
 std::optional<int> CostOfSetting(const HelpfulChange& change) {
   if (std::holds_alternative<NodeBack>(change)) return 0;
   if (std::holds_alternative<MoreQuota>(change)) return 1;
@@ -93,7 +93,8 @@ std::string CheapHelp(const Help& help) {
 std::string HelpNote(const Help& help) {
   if (help.starts_anyway) return "nothing is lacking: it starts as soon as it is its turn";
   if (help.gave_up) return "the search was cut short: there may be more";
-  if (help.entries.empty()) return "no single change, and no two, that were looked for would do";
+  if (help.entries.empty())
+    return "of the changes that were tried, none alone and no two together would do";
   return "";
 }
 

@@ -26,9 +26,10 @@ namespace maniple {
 struct Hypothesis {
   SnapshotPtr snapshot;
   GangRequest request;
-  std::shared_ptr<const QuotaTree> tree;  // null: no quota applies; own holds are not charged
-  QuotaAsk ask;                           // of the tree, if there is one; names no tree itself
-  bool quota_counts = true;               // false: it asks for room alone
+  // Null: no quota applies. It has no charge for the gang's holds.
+  std::shared_ptr<const QuotaTree> tree;
+  QuotaAsk ask;              // of the tree, if there is one; names no tree itself
+  bool quota_counts = true;  // false: it asks for room alone
   std::vector<FreedRoom> freed;
 };
 

@@ -88,7 +88,8 @@ class NodeSearch final {
  private:
   [[nodiscard]] std::vector<Likes> Kinds() const {
     const Snapshot& snapshot = *from_.snapshot;
-    // Copies keep the labels of their originals; in a required domain only those matter.
+    // Kinds differ by product and capacity, and by class where no domain is required. Where one is,
+    // the copy of its node has the labels that it needs.
     std::map<std::tuple<std::string, int64_t, uint32_t>, Likes> kinds;
     for (const NodeId node : snapshot.order->by_name) {
       const NodeBlock& block = *snapshot.blocks[BlockOf(node)];
@@ -158,7 +159,7 @@ class NodeSearch final {
     int64_t enough = Enough(likes);
     std::vector<NodeId> nodes = LikesToTry(likes, enough);
     std::optional<Plan> plan;
-    // With a node for each member nothing but other things than nodes is lacking.
+    // If a node for each member does not do, something other than nodes is lacking.
     const int64_t most = std::max<int64_t>(1, from_.request.need.total) *
                          (unit_.gpus.has_value() ? likes.capacity : 1);
     const auto does = [&](int64_t units) {

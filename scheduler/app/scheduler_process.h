@@ -1,5 +1,6 @@
 // The shell around the machines: one IO thread (curl, sessions, elector, writer), one scheduling
-// thread (the loop), and the operator surfaces. Started once; ends on Stop() after what is in
+// thread (the loop), one that searches for help, one that keeps the decision log if there is one,
+// and the operator surfaces. Started once; ends on Stop() after what is in
 // flight is carried out and the lease is given back.
 #pragma once
 
@@ -17,7 +18,7 @@ class SchedulerProcess final {
   ~SchedulerProcess();
 
   // Finishes the binds in flight (at most 20 s), releases the lease, joins the threads. Any thread,
-  // once.
+  // once. REQUIRES: called before this is destroyed.
   void Stop();
 
  private:

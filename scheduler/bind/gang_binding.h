@@ -13,12 +13,13 @@
 // The states of a member, and how each input changes them: README.md of this folder.
 //
 // Gang phases (see Settle): binding -> bound | undoing | ended; bound -> repairing | ended;
-// repairing -> bound | undoing | kept | ended; kept -> bound | ended; undoing -> ended; any but
-// undoing -> leaving (see Leave) -> ended.
+// repairing -> bound | undoing | kept | ended; kept -> bound | repairing | ended; undoing -> ended;
+// any but undoing -> leaving (see Leave) -> ended.
 //
 // Invariants:
-//   1. A member has at most one request under way, except that a delete does not wait for a bind
-//      that the watch has shown to be done. Only the reply to the last request is listened to.
+//   1. A member has at most one request under way, except that a delete waits neither for a bind
+//      that the watch has shown to be done nor for the read that confirms one. Only the reply to
+//      the last request is listened to.
 //   2. No bind is sent for a pod that is known to be bound, gone, gated or refused; a refusal is
 //      believed for a minute, and not while an earlier bind may land.
 //   3. In phase undoing no bind is sent, and it ends only when every member is gone or never was

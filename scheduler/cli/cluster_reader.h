@@ -19,8 +19,8 @@ struct ReadClusterResult {
   std::vector<std::string> notes;
 };
 
-// PermissionDenied and Unavailable name the collection. What containers run, and with which
-// variables, is left out.
+// Errors name the collection; NotFound: a kind that every decision needs is not served. What
+// containers run, and with which variables, is left out.
 [[nodiscard]] absl::StatusOr<ReadClusterResult> ReadCluster(const ClientConfig& config,
                                                             const ForeignKinds& producers,
                                                             absl::Time now);

@@ -13,7 +13,7 @@ namespace maniple {
 
 // Gives `take` every page of the list at `path`, of objects with these labels; "" is any. Each
 // error names the path: NotFound, it is not served; PermissionDenied; InvalidArgument, the selector
-// makes no sense; Unavailable.
+// makes no sense; Unavailable or DeadlineExceeded, there is no useful answer.
 [[nodiscard]] absl::Status ReadPages(CurlTransport& transport, const std::string& path,
                                      absl::string_view label_selector,
                                      const std::function<void(const Json& list)>& take);

@@ -11,17 +11,17 @@ namespace maniple {
 struct HandsRequest {
   AdminClientOptions client;
   std::string namespace_name;
-  std::string gang;  // its PodGroup, or what declares it: "pytorchjob/train"
+  std::string gang;  // its PodGroup, a pod without one, or what declares it: "pytorchjob/train"
   // Deletes pods, too, that no controller will make again.
   bool force = false;
 };
 
-// Annotates its PodGroup (of a job with several gangs all of theirs), so that nothing of it starts,
-// or takes that back. Returns the exit status.
+// Annotates its PodGroup, or the pod that has none, so that nothing of it starts; or takes that
+// back. Of a job with several gangs it is all of their PodGroups. Returns the exit status.
 [[nodiscard]] int RunHold(const HandsRequest& request);
 [[nodiscard]] int RunRelease(const HandsRequest& request);
 // Deletes the pods of it that have a node: its controller makes them again, and it waits in line
-// like any other. Refuses all of it where some have no controller.
+// like any other. Refuses all of it where some have no controller, unless forced.
 [[nodiscard]] int RunRequeue(const HandsRequest& request);
 
 }  // namespace maniple

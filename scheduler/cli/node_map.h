@@ -1,6 +1,6 @@
 // The map that `maniple nodes --map` draws: GPUs by topology domain, a letter for each gang.
 //
-//   rack-1               12 of 16 taken
+//   rack-1: 16 of 25 taken
 //     gpu-01  AAAAAAAA
 //     gpu-02  AAAA....
 //     mig-01  1g.10gb BBB....  3g.40gb C.

@@ -16,7 +16,8 @@ struct WhatIfRequest {
   std::string output;         // "", table, wide, json or yaml
   std::string namespace_name;
   std::vector<std::string> gangs, files;
-  std::string at, horizon;                // a time, or a time from now: "2h"
+  std::string at;                         // a time, or how long after the cluster was read: "2h"
+  std::string horizon;                    // a duration: "24h"
   std::vector<std::string> nodes, quota;  // "2:like=gpu-node-7", "research=+16"
   std::string snapshot, config;           // files
 };

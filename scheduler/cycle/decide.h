@@ -33,8 +33,8 @@ struct DecideInput {
   const GangRequest& request;
   absl::Time now;
   uint64_t seed = 0;
-  const QuotaAsk* quota = nullptr;           // null: no quota applies
-  std::span<const FreedRoom> freed = {};     // room only; what it frees of quota is not in `quota`
+  const QuotaAsk* quota = nullptr;        // null: no quota applies
+  std::span<const FreedRoom> freed = {};  // room only: its charges are in `quota` unless taken out
   std::span<const FreedRoom> promised = {};  // room that others will have, likewise
   RoomCache* cache = nullptr;  // of earlier decisions with this profile; changes no answer
 };

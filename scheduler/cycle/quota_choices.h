@@ -20,7 +20,8 @@ namespace maniple {
 
 class QuotaChoices final {
  public:
-  // `shapes` by kind. A shape whose members stand already keeps to their flavor.
+  // `shapes` by kind. A shape whose members stand already is tried in their flavor first. Surplus
+  // keeps to that; a quorum may be completed in other flavors.
   QuotaChoices(const QuotaAsk& ask, const GangRequest& request, const std::vector<ShapeId>& shapes);
 
   // One option per kind; the first kind's first option first.
@@ -49,7 +50,8 @@ class QuotaChoices final {
   [[nodiscard]] Rejection Reject(const QuorumProblem& problem, DecideScope scope) const;
   // By kind: the nodes of all its options together; none: all nodes.
   [[nodiscard]] std::vector<std::optional<NodeSet>> NodesOfAnyOption() const;
-  // The part of the quota that the choice lacks most.
+  // The first cell of the quota tree that can never cover the quorum; else the first that does not
+  // cover it now; else the first that it needs.
   [[nodiscard]] QuotaShortage ShortageOf(const QuorumProblem& problem, DecideScope scope,
                                          const std::vector<const QuotaOption*>& options) const;
 

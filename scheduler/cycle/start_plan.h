@@ -8,7 +8,7 @@
 //   1. With every pod gone that ends by `at`, FindPlan places the gang as `plan` says, in quota.
 //   2. At no moment that was tried before `at` did it fit. For gangs of one shape, within quota,
 //      fewer running pods never mean less room, so this holds for every earlier moment.
-//   3. With `known`, it fits also if pods with an estimated end never end.
+//   3. With EndIs::kKnown, it fits also if pods with an estimated end never end.
 #pragma once
 
 #include <optional>

@@ -90,8 +90,8 @@ class Leadership final {
   void Hear(const Errand& errand, const WriteResult& result, absl::Time now);
   void NoteRefusal(const Errand& errand, WriteResult& result, absl::Time now);
   void LookAtGangs(absl::Time now);
-  // Those that stand come first, by priority and name: what is free is held for the lost members
-  // of the first, in whatever order this process has heard of the gangs.
+  // Gangs that stand come first, by priority, then by name. So the order in which this process has
+  // heard of them does not decide for whose lost members free room is held.
   [[nodiscard]] std::vector<GangId> TakeTouched();
   void LookAt(GangId gang, absl::Time now);
   void Requeue(Case& c);

@@ -1,6 +1,6 @@
 // The scheduler without its shell: events and write results in, write commands out, in turns.
 //
-// Owns ClusterState, GangQueue and one GangBinding per gang in flight. A state machine on the
+// Owns a WarmState, and a Leadership while this process leads. A state machine on the
 // scheduling thread: no sockets, no clock, no threads; production, scenarios and simulation drive
 // the very same object.
 //

@@ -40,7 +40,8 @@ struct CoverAnswer {
   bool proven = true;
 };
 
-// Most met, then fewest changes, then most nodes in the earliest settings of the earliest groups.
+// Most met, then fewest changes; of equals always the same one. A setting that another of its group
+// outdoes at no more changes is never used.
 // REQUIRES: the first setting of every group costs no change; amounts are not negative,
 // and no sum of them overflows.
 [[nodiscard]] CoverAnswer SolveCover(const CoverProblem& problem);

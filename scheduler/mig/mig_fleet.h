@@ -1,8 +1,8 @@
 // Nodes whose GPUs can be divided by MIG, by their labels, and the changes asked of them.
 //
 // Owned by the scheduling loop. Facts that must survive a restart stand on the node itself.
-// The label nvidia.com/mig.config.state is set to "pending" together with a new configuration.
-// So from that write on no scheduler takes the GPUs for the old ones.
+// With a new configuration we set the label nvidia.com/mig.config.state to "pending". From that
+// write on no Maniple scheduler, a new leader included, counts on the node's present GPUs.
 // Annotations of ours tell when we changed the node and from which configuration.
 //
 //   fleet.Note(event);

@@ -2,12 +2,14 @@
 //
 // A pure function of plain values. Service is counted in pods: the waiting pods
 // that could stand somewhere if every node were as it is, or as proposed for it.
-// The plan serves as many as any choice of the given configurations, with the fewest nodes changed.
+// Of the nodes that may change it serves as many as any choice of the given configurations, with
+// the fewest nodes changed; where `proven` is false more may be possible.
 // Nodes and configurations of equal use are taken by name.
 //
 // Whole GPUs come first: a node that pods waiting for whole GPUs could use as it is keeps them.
-// No proposal serves as few pods as before. So with demand and nodes unchanged every plan that is
-// carried out leaves fewer pods waiting. There is no way back to an earlier state, and no loop.
+// A plan with proposals serves more pods than before. So with demand and nodes unchanged every plan
+// that is carried out leaves fewer pods waiting. There is no way back to an earlier state, and no
+// loop.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +59,7 @@ struct MigPlan {
   std::vector<MigProposal> proposals;  // by node
   // Pods that could stand somewhere, with the nodes as they are and as proposed.
   int64_t served_before = 0, served = 0;
-  bool proven = true;  // that no other choice serves more, or as many by fewer changes
+  bool proven = true;  // no other choice that was looked at serves more, or as many by less
 };
 
 [[nodiscard]] MigPlan PlanMig(const MigPlanInput& input);

@@ -5,7 +5,7 @@
 // memory is that of the rows, the last change and, while a reader is new, all rows as one event.
 //
 //   feed.Take(view);
-//   if (EventPtr event = feed.After(last)) last = event->id;
+//   if (PageEventPtr event = feed.After(last)) last = event->id;
 //
 // Invariants:
 //   1. A reader that applies the events of After() one by one has exactly the last view's rows.

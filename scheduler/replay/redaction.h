@@ -40,7 +40,7 @@ class Redaction final {
   absl::flat_hash_map<std::string, std::string> names_;  // by piece
 };
 
-// Node labels whose values decisions read by these rules.
+// Node labels that decisions read by these rules.
 [[nodiscard]] std::vector<std::string> LabelsReadOfGpus(const GpuRules& rules);
 
 }  // namespace maniple

@@ -26,7 +26,7 @@ inline constexpr int64_t kSnapshotVersion = 1;
 inline constexpr size_t kMostSnapshotBytes = size_t{2} << 30;
 
 [[nodiscard]] std::string PackSnapshot(const ClusterSnapshot& snapshot);
-// Whether the bytes begin like a snapshot, whatever comes after.
+// Whether it is a whole gzip file whose first line is the head of a snapshot.
 [[nodiscard]] bool IsSnapshot(absl::string_view bytes);
 // InvalidArgument tells the error in the file and, where there is one, its line.
 [[nodiscard]] absl::StatusOr<ClusterSnapshot> UnpackSnapshot(

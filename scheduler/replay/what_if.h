@@ -5,7 +5,7 @@
 // of data; any thread, seconds for a large cluster.
 //
 //   ASSIGN_OR_RETURN(WhatIfAnswer answer, AnswerWhatIf(question, options));
-//   for (const GangStart& gang : answer.gangs) std::cout << GangStartText(gang, …);
+//   for (const GangStart& gang : answer.gangs) std::cout << GangStartText(gang);
 #pragma once
 
 #include <cstdint>
@@ -56,17 +56,17 @@ struct GangStart {
 };
 
 struct WhatIfAnswer {
-  std::vector<GangStart> gangs;  // of the job, by namespace and name
+  std::vector<GangStart> gangs;  // of the job and those asked about, by name
   // Some running pods have no known end: a gang that waits for them may start sooner.
   bool some_ends_unknown = false;
 };
 
-// InvalidArgument and NotFound name the object, node or queue.
+// InvalidArgument and NotFound name the object, node, Queue or gang.
 [[nodiscard]] absl::StatusOr<WhatIfAnswer> AnswerWhatIf(const WhatIfQuestion& question,
                                                         LoopOptions options);
 
-// "would start now on 2 nodes"; "would start 2026-01-01 12:00:00 UTC, when what runs now has
-// ended".
+// "would start now on 2 nodes"; "would start at 2026-01-01 12:00:00 UTC on 2 nodes, by the ends
+// that are known".
 [[nodiscard]] std::string GangStartText(const GangStart& start);
 
 }  // namespace maniple

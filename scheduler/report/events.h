@@ -1,7 +1,9 @@
 // Kubernetes events: few, and about the gang rather than its pods, because a write costs more than
 // a decision.
 //
-// Pure functions. Events about a gang stand on its PodGroup, or on the pod of a gang of one.
+// Pure functions. An event about a gang stands on its PodGroup, or on the pod of a gang of one.
+// While no PodGroup stands for a foreign gang it stands on the object that declares it, else on the
+// first member. MIG events stand on the node.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +46,7 @@ struct MigChange {
 
 // "bound 4 pods to 2 nodes"
 [[nodiscard]] std::string BoundText(int64_t pods, int64_t nodes);
-// "could not be bound within 60s: …; 3 bound pods were deleted"
+// "quorum was not bound within 1m (…); 3 bound pods were deleted"
 [[nodiscard]] std::string UndoneText(const Gang& gang, const Undone& undone);
 
 }  // namespace maniple

@@ -19,7 +19,7 @@ struct GangMemberView {
 
 // One line of "why": nodes by reason with counts that add up to all nodes.
 struct NodeReasonView {
-  std::string text;  // "insufficient nvidia.com/gpu (want 8, best node has 2)"
+  std::string text;  // "insufficient nvidia.com/gpu (want 8, have 2)": have of the best such node
   int64_t nodes = 0;
   friend bool operator==(const NodeReasonView&, const NodeReasonView&) = default;
 };
@@ -77,7 +77,8 @@ struct GangView {
   absl::Time created = absl::InfinitePast();
   std::vector<GangMemberView> pods;
   std::vector<std::string> nodes;  // where it is bound; sorted
-  // One of members, queue, quota, nodes, topology, preemption, hold, backoff; "" when bound.
+  // One of members, queue, quota, nodes, topology, volumes, preemption, hold, backoff; "" when
+  // bound.
   std::string stage;
   std::vector<NodeReasonView> node_reasons;
   std::optional<QuotaLineView> quota;             // when the quota of its queue stands in the way

@@ -30,8 +30,8 @@ enum class WaitReason : uint8_t {
   kInvalidSpec,
 };
 [[nodiscard]] absl::string_view WaitReasonName(WaitReason reason);  // "WaitingForMembers"
-// The stage at which a gang waits: "members", "queue", "quota", "nodes", "topology", "preemption",
-// "hold", "backoff"; "" when it waits for nothing.
+// The stage at which a gang waits: "members", "queue", "quota", "nodes", "topology", "volumes",
+// "preemption", "hold", "backoff"; "" when it waits for nothing.
 [[nodiscard]] absl::string_view StageName(WaitReason reason);
 [[nodiscard]] absl::string_view GangPhaseName(GangPhase phase);  // "Waiting"
 

@@ -8,7 +8,8 @@
 //   SnapshotPtr snapshot = state.Publish();
 //
 // Invariants:
-//   1. Every pod is charged to at most one node: where it is bound, else where it is reserved.
+//   1. Every pod is charged to at most one node: where it is bound, else where it is reserved, else
+//      where a reply or another scheduler's nomination puts it.
 //   2. free(node, r) = allocatable(node, r) - sum over charged pods and holds,
 //      for every resource r; it may be negative.
 //   3. A pod that ended (Succeeded, Failed, gone) is charged nowhere; a terminating one still is.
@@ -72,8 +73,8 @@ class ClusterState final {
   void NoteBound(PodId pod, absl::string_view node_name, Delta& delta);
   // Idempotent; a pod that is bound by now stays charged where it is bound.
   void Release(PodId pod, Delta& delta);
-  // Pods that were relabelled while a bind of them was under way stay with
-  // their gang until the bind is done or released; then this files them anew.
+  // Pods that were relabelled, or moved by their producer, while a bind of them was under way stay
+  // with their gang. Files those anew whose bind came to nothing; a bound pod stays for good.
   // REQUIRES: called before events are applied.
   void FileMoved(Delta& delta);
   [[nodiscard]] bool HasMoved() const;
@@ -152,12 +153,12 @@ class ClusterState final {
   // nor does room promised to pods of lower priority.
   [[nodiscard]] bool StillFits(ShapeId shape, NodeId node, int32_t priority) const;
   // Room charged for pods of other schedulers that these have nominated, if of lower priority:
-  // by node and shape. Semantics: only equal or higher ones take room.
+  // by node and shape. Those of equal or higher priority are not listed: their room is taken.
   [[nodiscard]] std::vector<PromisedRoom> PromisedBelow(int32_t priority) const;
 
   [[nodiscard]] const StateCounters& counters() const;
 
-  // Invariants 1-3 and 5 recomputed from scratch; the first violation found. For tests and
+  // Invariants 1-3, 5 and 6 recomputed from scratch; the first violation found. For tests and
   // simulation.
   [[nodiscard]] absl::Status CheckInvariants() const;
 

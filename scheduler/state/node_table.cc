@@ -147,7 +147,7 @@ void NodeTable::Remove(NodeId node) {
   set_changed_ = true;
 }
 
-// Whether any amount rose. Free follows allocatable.
+// Whether some amount rose, and whether some fell. Free follows allocatable.
 NodeTable::RoomChange NodeTable::SetAllocatable(NodeId node, const ResourceAmounts& amounts) {
   std::vector<int64_t> wanted;
   for (const ResourceAmount& entry : amounts) {

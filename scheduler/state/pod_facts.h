@@ -9,7 +9,7 @@
 
 namespace maniple {
 
-// Room charged for a pod of another scheduler, on the node that this scheduler
+// Room charged for a pod of another scheduler, on the node that its scheduler
 // has nominated for it.
 struct PromisedRoom {
   NodeId node;

@@ -24,7 +24,8 @@ struct DiagnosisFacts {
   Bulletin::Health health;
   ProcessFacts process;
 };
-// What is published now; of rights also those that nobody but the caller knows of. Any thread.
+// What is published now. The caller adds what only it knows: refused reviews, listeners, the name
+// of the API server. Any thread.
 [[nodiscard]] DiagnosisFacts FactsOf(Bulletin& bulletin);
 
 void DiagnosisInto(const DiagnosisFacts& facts, admin::v1::Diagnosis& out);

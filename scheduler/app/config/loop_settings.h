@@ -14,7 +14,8 @@ namespace maniple {
 
 struct ProducerOptions;  // api/producers/gang_directory.h
 
-// Identity and seed are the caller's to set. An error names a plugin that there is not.
+// Identity and seed are the caller's to set. Names of plugins are not looked at here:
+// ParseSchedulerConfig has refused unknown ones.
 [[nodiscard]] absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config);
 // What LoopOptionsFor says of producers.
 [[nodiscard]] ProducerOptions ProducerOptionsFor(const SchedulerConfig& config);

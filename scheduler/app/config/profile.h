@@ -8,7 +8,7 @@
 namespace maniple {
 
 // Every built-in policy with its default weight, less what the file disables, with the weights it
-// gives. REQUIRES: there is a plugin of each name.
+// gives. Unknown names have no effect: ParseSchedulerConfig refuses them.
 [[nodiscard]] absl::StatusOr<Profile> ProfileFor(const SchedulerConfig& config);
 
 }  // namespace maniple

@@ -1,13 +1,13 @@
 // The door for "what would help": asked by readers, gathered on the scheduling thread, answered on
 // a thread of its own.
 //
-// One question is under way at a time, so whoever asks costs the scheduling thread a small call
-// in each turn, and never waits on it. An answer serves everybody for as long as a reader accepts.
+// One question is under way at a time, so all who ask cost the scheduling thread a small call in
+// each turn. Only Wait() blocks, and only its caller. An answer serves every reader who accepts its
+// age.
 //
 //   reader:      door.Look(gang, least) → an answer, or "ask again when one was posted"
 //   scheduling:  if (auto gang = door.Wanted()) … loop.MoreHelp(*gang, now) … door.Put(*gang, …);
-//   advising:    while (auto work = door.Take()) door.Post(work->gang,
-//   AnswerHelp(*work->question));
+//   advising:    while (auto work = door.Take()) … AnswerHelp(*work->question) … door.Post(…);
 #pragma once
 
 #include <deque>

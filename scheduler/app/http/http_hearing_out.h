@@ -1,5 +1,5 @@
 // The end of a conversation whose peer was refused before it had said all. Inside
-// http_conversation.cc only; on the thread of its endpoint.
+// the files of HTTP conversations only; on the thread of its endpoint.
 //
 // Who closes with bytes unread resets the connection, and the reset overtakes the last answer
 // (RFC 9112, 9.6). So nothing more is sent, and what comes is thrown away until the peer goes too.

@@ -1,5 +1,5 @@
 // What the conversations of an HTTP endpoint and the endpoint are to each other. Inside
-// http_endpoint.cc only; on the thread of the endpoint.
+// the files of HTTP conversations and their endpoint; on the thread of the endpoint.
 #pragma once
 
 #include <optional>

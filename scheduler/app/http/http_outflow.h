@@ -1,5 +1,5 @@
-// Sends a page that goes on, as chunks. Inside http_conversation.cc only; on the thread of its
-// endpoint.
+// Sends a page that goes on, as chunks. Inside the files of HTTP conversations only; on the thread
+// of its endpoint.
 //
 // Part of a conversation, whose last page it is: when the pieces end, or the peer goes, it closes
 // it. A pending operation keeps the conversation alive. A peer that reads no piece within the time

@@ -37,7 +37,7 @@ namespace maniple {
 // The pages of the latest view that was asked for. Owned by the thread of one listener.
 class ViewPages final {
  public:
-  // A view posted since then, or null, and one is made.
+  // As Bulletin::SharedViewSince: null while a view is being made.
   using Source = std::function<ClusterViewPtr(absl::Time least)>;
 
   // What would help the gang, as of then or later; none: it is being made.

@@ -6,7 +6,7 @@
 //
 //   const HttpSurfaceOptions at{.http = "127.0.0.1:0"};
 //   ASSIGN_OR_RETURN(auto surface, HttpSurface::Start(at, bulletin, help, wake));
-//   bulletin.PostView(view, now); surface->Posted();  // the scheduling thread
+//   bulletin.PostView(std::move(view)); surface->Posted();  // the scheduling thread
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ namespace maniple {
 
 class PageStreams final {
  public:
-  // A view posted since then, or null, and one is made.
+  // As Bulletin::SharedViewSince: null while a view is being made.
   using Source = std::function<ClusterViewPtr(absl::Time least)>;
 
   // `name` differs between processes.

@@ -1,6 +1,7 @@
-// /metrics: every metric that the scheduler exposes, declared in one table (metrics.cc), named as
-// Kubernetes components name theirs. Rendered by prometheus-cpp from the counters that the loop
-// keeps anyway. Of Queues it tells what a leader published last: the series of a Queue end with it.
+// /metrics: what the scheduler exposes, named as Kubernetes components name theirs. The loop's
+// counters, the process and the API server stand in metrics.cc and are rendered by prometheus-cpp;
+// Queues in metrics_queues.cc, Cohorts and GPUs in metrics_cluster.cc. Of Queues it tells what a
+// leader published last: the series of a Queue end with it.
 #pragma once
 
 #include <string>

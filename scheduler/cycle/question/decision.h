@@ -113,7 +113,8 @@ struct NodeReasonCount {
   int64_t nodes = 0;
 };
 
-// The cell of the quota tree that covers the quorum least.
+// The first cell of the quota tree that can never cover the quorum; else the first that does not
+// cover it now; else the first that it needs.
 struct QuotaShortage {
   QuotaNodeId queue;
   QuotaCellId cell;

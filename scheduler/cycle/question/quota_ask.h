@@ -38,7 +38,7 @@ struct QuotaAsk {
 class QuotaBudget final {
  public:
   QuotaBudget() = default;  // no limit
-  // One option per kind. `ever`: of the empty tree.
+  // One option per kind. Of::kEver: what the empty tree would give.
   enum class Of : uint8_t { kNow, kEver };
   QuotaBudget(const QuotaTree& tree, QuotaNodeId queue,
               const std::vector<const QuotaOption*>& option_of_kind, Of of);

@@ -17,7 +17,7 @@
 //   3. Nothing that time alone changes is remembered: no block in which a node cools down, or may
 //      have; no block that an overlay changed; no shape whose members bear on each other across
 //      nodes.
-//   4. Between decisions at most kMostShapes shapes are remembered, those asked for last; blocks
+//   4. A decision begins with at most kMostShapes shapes, those asked for last; blocks
 //      are not kept alive.
 #pragma once
 

@@ -1,5 +1,6 @@
-// The search for room: one shape by counting, several by trial on the overlay, then by packing
-// numbers of members (joint_search.h). Where these leave it open, bounded backtracking follows.
+// The search for room: one shape by counting; several, or one whose members bear on each other
+// across nodes, by trial on the overlay. Where counts prove and the trials fail, numbers of members
+// are packed (joint_search.h), then bounded backtracking follows.
 //
 // Knows shapes and members, nothing of topology or reasons. Deterministic: ties go by node name,
 // then by position.
@@ -28,7 +29,7 @@ namespace maniple {
 // As ShareOut, the best of `nodes`. REQUIRES: they have room for so many pods.
 [[nodiscard]] std::vector<NodeId> ChooseNodes(std::vector<RankedNode> nodes, int64_t pods);
 
-// The same by greedy trials alone: kGaveUp where they fail.
+// As PlaceQuorum, by counting and greedy trials alone: kGaveUp where these leave it open.
 [[nodiscard]] SearchResult TryToPlace(const QuorumProblem& problem, std::vector<Kind>& kinds,
                                       Overlay& overlay, const NodeSet* within);
 

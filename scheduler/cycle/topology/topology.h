@@ -58,8 +58,8 @@ struct DomainChoice {
 struct LevelPlace {
   const Topology* topology = nullptr;
   size_t index = 0;
-  // The word is of a tier that is wider than all HyperNodes, as Volcano lets it be: that any nodes
-  // will do. The place is that of the widest.
+  // The word is of a tier above the highest that HyperNodes have. As in Volcano, any nodes will do
+  // then. The place is that of the highest tier.
   bool beyond = false;
 };
 // The level that a word of a request names in the Topology of that name (see FindTopology), or,

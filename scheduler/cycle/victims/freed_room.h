@@ -2,8 +2,9 @@
 //
 // Counts the members of each shape that every node takes, in all and per topology domain where the
 // gang requires one; freeing the pods of a victim asks only their nodes again. For one shape the
-// count is the truth; for several, or where filters couple members, it is only a bound from above.
-// One thread, for the length of a decision; borrows its arguments.
+// count is the truth, unless it has slices or a sub-group has a wish of its own. For several shapes
+// it is a bound from above. Where filters couple members across nodes it says nothing, and room
+// counts as enough. One thread, for the length of a decision; borrows its arguments.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,8 @@ class FreedRoomCount final {
   FreedRoomCount(const FreedRoomCount&) = delete;
   FreedRoomCount& operator=(const FreedRoomCount&) = delete;
 
-  // Not ok: a plugin refuses a shape, or the topology makes no sense; then nothing ever fits.
+  // Not ok: a plugin refuses a shape, the topology makes no sense, or the work of the search is
+  // spent. Then nothing else may be asked.
   [[nodiscard]] const absl::Status& status() const { return status_; }
   // Enough() is the truth, not only a bound.
   [[nodiscard]] bool exact() const { return exact_; }
@@ -50,7 +52,7 @@ class FreedRoomCount final {
   // The quorum fits, in one domain where that is required.
   [[nodiscard]] bool Enough() const;
   [[nodiscard]] bool EnoughIn(uint32_t domain) const;
-  // 0: no domain is required, and all nodes are one domain.
+  // False: no domain is required, and all nodes are domain 0.
   [[nodiscard]] bool by_domain() const { return level_ != nullptr; }
   [[nodiscard]] uint32_t domain_count() const { return domain_count_; }
   // DomainLevel::kOutside: in none.

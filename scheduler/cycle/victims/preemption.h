@@ -10,7 +10,8 @@
 // A plan promises:
 //   1. With the victims gone, FindPlan places the gang where `plan` says, within quota.
 //   2. Each victim may be taken by the policies, also as the final plan leaves the shares.
-//   3. No victim can be spared: without any one of them 1 or 2 would not hold.
+//   3. No victim can be spared: without any one of them 1 or 2 would not hold. (A greedy search
+//      keeps the victims for which it has no whole decisions left.)
 //   4. It is the cheapest that the search saw (victim_search.h); of few candidates it sees all.
 //   5. No budget is overdrawn, unless `ignore_pdb` lets it be and no plan was found without.
 #pragma once

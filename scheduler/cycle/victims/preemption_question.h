@@ -37,7 +37,7 @@ struct RunningGang {
   absl::Time queued;                                  // for LowerOrNewerEqualPriority
   absl::Time started;                                 // lost run time counts from here
   absl::Time protected_until = absl::InfinitePast();  // no victim before
-  std::optional<absl::Time> known_end = {};           // for messages
+  std::optional<absl::Time> known_end = {};           // for the advice on what would help
   std::vector<VictimPod> members;                     // bound ones, in rank order
   Surplus surplus = {};  // of the members: so many may go, wherever they stand; else all go
   // Room and charge held for members that the gang has lost, or is to get: given back when all go.

@@ -50,7 +50,7 @@ class Charges final {
   [[nodiscard]] Supposition Suppose(const Case& c, const GangRequest& request);
   // What the Queue of the gang allows; none: no quota applies.
   [[nodiscard]] std::optional<QuotaAsk> AskFor(const Case& c, const GangRequest& request);
-  // In some flavors the request takes no more than its Queue has as its nominal.
+  // In some flavors the request fits into what its Queue has left of its nominal quota.
   [[nodiscard]] bool AsksWithinNominal(const Case& c, const GangRequest& request,
                                        const QuotaTree& tree);
   // Why its Queue does not let it start, or begin anew; none: it does.

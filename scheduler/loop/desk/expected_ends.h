@@ -17,8 +17,8 @@ struct RunSpan {
 };
 [[nodiscard]] RunSpan SpanOf(const Gang& gang, const GangRecord& record, absl::Time now);
 
-// The time at which each pod is expected to leave its room. A gang that did not run yet `by` then
-// counts only if its end was told, or it is a guest.
+// The time at which each pod is expected to leave its room. A gang that began after `by` counts
+// only if its end was told, if it is a guest, or as far as it is leaving.
 [[nodiscard]] std::vector<Release> Releases(Desk& desk, absl::Time now, absl::Time by);
 // What is given back on the node by then, by ends that are known.
 [[nodiscard]] std::vector<FreedRoom> GivenBackOn(const Desk& desk, NodeId node, absl::Time by,

@@ -22,8 +22,11 @@ class YieldingHolds final {
   // The holder has no Queue, and the gang asks within its own Queue's nominal quota.
   [[nodiscard]] bool YieldsToNominal(const Case& c, const GangRequest& request, GangId holder,
                                      const QuotaTree& tree);
+  // Room and quota of the holders that the gang may use before they start.
   [[nodiscard]] OpenHolds HoldsThatYieldTo(const Case& c, const GangRequest& request);
+  // After a rejection: puts into `answer` a plan in or beside held room, or who keeps the gang out.
   void TryHeldRoom(const Case& c, const Supposition& as_is, Answer& answer);
+  // The reason to wait for this holder. REQUIRES: it has a reservation.
   [[nodiscard]] WaitingFor HeldBy(GangId holder) const;
 
  private:

@@ -50,8 +50,9 @@ class Flights final {
   // would miss them: the held room looks full to it.
   void OfferRepairsHeldOn(const absl::btree_set<NodeId>& nodes, absl::Time now);
 
-  // Nodes have changed: a hold on one that takes the member no more moves elsewhere, and vacancies
-  // without room look for some, before anybody else is offered it; of many gangs some each turn.
+  // Nodes have changed. A hold on a node that takes its member no more moves elsewhere. Vacancies
+  // without room look for some, before anybody else is offered it. Of many gangs some are looked at
+  // each turn.
   void LookAtHoldsAgain(const Delta& news, absl::Time now);
   // What these gangs hold for lost members is given up, if the request fits then; else false.
   [[nodiscard]] bool YieldHolds(const Case& c, const GangRequest& request,

@@ -39,7 +39,8 @@ struct Errand {
   std::string name;    // of the node of a bind or a configuration, of the Queue or Cohort of a
                        // status, the uid of a pod being read, the claim ("namespace/name") of a
                        // volume
-  bool begun = false;  // a bind of a gang that is partly bound already; see also kNodeRequest
+  bool begun = false;  // of a bind: of a gang that is partly bound already; of a foreign phase: it
+                       // goes to the object, not to its status; see also kNodeRequest
   bool news = false;   // of a status: the reason for waiting has changed
   std::string lane;    // of a status: the lane whose turn it takes
   Right right;         // the right that the request needs; Send fills it in

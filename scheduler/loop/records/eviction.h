@@ -56,7 +56,7 @@ struct Departure {
   };
   std::map<PodId, Pod> pods;
   GangId for_gang;    // invalid: the queue is being drained
-  std::string why;    // "preempted by default/b", "its queue is being drained"
+  std::string why;    // "preempted by default/b", or that its queue is being drained, and why
   absl::Time until;   // pods that have not left by then stay
   bool whole = true;  // not only surplus members
   bool past_budgets = false;

@@ -38,7 +38,8 @@ struct RequestInput {
 [[nodiscard]] ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
                                      absl::Time cool_end);
 
-// Equal for equal answers: it covers everything of the gang that Decide or the queue looks at.
+// While it stays equal, so does the answer: it covers everything of the gang that Decide or the
+// queue looks at.
 [[nodiscard]] uint64_t FingerprintOf(const Gang& gang);
 
 }  // namespace maniple

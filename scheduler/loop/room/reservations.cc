@@ -16,8 +16,8 @@ namespace {
 constexpr absl::Duration kPlanAgainAfter = absl::Minutes(1);
 
 // A hold lasts until twice the time to its first planned start has passed. Beyond that start it
-// lasts at least as long as its holder had to wait for it. Where ends are only estimated, it lasts
-// at least so many times that wait in all.
+// lasts at least `patience`, which is timeouts.reservationAfter. Where ends are only estimated, it
+// lasts at least so many times `patience` in all.
 constexpr int kPatienceForEstimates = 6;
 
 absl::Time LastMoment(absl::Time made, const StartPlan& plan, absl::Duration patience) {

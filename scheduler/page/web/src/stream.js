@@ -8,7 +8,7 @@ import { takeEvent } from './store.js';
 
 const firstPause = 500;
 const longestPause = 10_000;
-const silence = 40_000; // a sign of life comes every 15 s; without any for so long the stream is dead
+const silence = 40_000; // an event comes every two seconds; without any for so long the stream is dead
 const shortest = 1000; // a stream that ends sooner counts as a failure, or the page would ask without pause
 
 // {state: 'connecting' | 'live' | 'pausing' | 'needs-token' | 'refused', why, until}. `until`: when a pause ends, in
