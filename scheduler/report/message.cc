@@ -14,54 +14,6 @@ std::string NodesText(int64_t nodes) {
   return absl::StrCat(nodes, nodes == 1 ? " node" : " nodes");
 }
 
-absl::string_view WaitSentence(WaitReason reason) {
-  switch (reason) {
-    case WaitReason::kWaitingForMembers:
-      return "it waits for more of its pods to be created";
-    case WaitReason::kSchedulingGated:
-      return "some of its pods have scheduling gates";
-    case WaitReason::kQueueNotFound:
-      return "its queue does not exist";
-    case WaitReason::kQueueInactive:
-      return "its queue is inactive";
-    case WaitReason::kQueueStopped:
-      return "its queue is stopped";
-    case WaitReason::kNamespaceNotAllowed:
-      return "its queue does not admit this namespace";
-    case WaitReason::kQuotaExceeded:
-      return "the quota of its queue is in use";
-    case WaitReason::kExceedsMaxQuota:
-      return "it asks for more than its queue can ever give";
-    case WaitReason::kNoFit:
-      return "there is not enough room for all of it now";
-    case WaitReason::kTopologyNoFit:
-      return "no single domain has room for all of it now";
-    case WaitReason::kNeverFits:
-      return "it would not fit even on the empty cluster";
-    case WaitReason::kVolumesNotReady:
-      return "a volume of one of its pods is not ready";
-    case WaitReason::kWaitingForPreemption:
-      return "pods that make room for it are leaving";
-    case WaitReason::kHeldByReservation:
-      return "another gang comes first: room is held for it, or it is before this one in the queue";
-    case WaitReason::kBackingOff:
-      return "it is tried again later";
-    case WaitReason::kSearchLimitReached:
-      return "the search for a placement was given up";
-    case WaitReason::kBinding:
-      return "it is being bound";
-    case WaitReason::kBound:
-      return "it is bound";
-    case WaitReason::kQuorumLost:
-      return "it lost its quorum";
-    case WaitReason::kPreempted:
-      return "it was preempted";
-    case WaitReason::kInvalidSpec:
-      return "its specification is invalid";
-  }
-  return "";
-}
-
 }  // namespace
 
 WaitReason ReasonOf(RejectionCode code) {

@@ -33,6 +33,9 @@ enum class WaitReason : uint8_t {
 // The stage at which a gang waits: "members", "queue", "quota", "nodes", "topology", "volumes",
 // "preemption", "hold", "backoff"; "" when it waits for nothing.
 [[nodiscard]] absl::string_view StageName(WaitReason reason);
+// What a waiting pod is told, without numbers, which would change: "the quota of its queue is in
+// use".
+[[nodiscard]] absl::string_view WaitSentence(WaitReason reason);
 [[nodiscard]] absl::string_view GangPhaseName(GangPhase phase);  // "Waiting"
 
 // The reason in a waiting pod's condition PodScheduled=False: "Unschedulable" for NoFit,
