@@ -123,21 +123,10 @@ class Attempt final {
   }
 
   [[nodiscard]] QuotaContest ContestOf() const {
-    QuotaContest contest;
-    if (!ask_.has_value()) return contest;
-    contest.tree = ask_->tree;
-    contest.queue = ask_->queue;
-    contest.demand = DemandOf(*ask_, kinds_, options_);
-    for (const CellAmount& cell : contest.demand) {
-      if (contest.tree->Available(contest.queue, cell.cell) < cell.amount) {
-        contest.lacking.push_back(cell.cell);
-      }
-    }
-    contest.cells = contest.lacking;
-    if (contest.lacking.empty() || RoomIsShort()) {
-      contest.cells.clear();
-      for (const CellAmount& cell : contest.demand) contest.cells.push_back(cell.cell);
-    }
+    if (!ask_.has_value()) return {};
+    QuotaContest contest =
+        ContestForRoom(*ask_->tree, ask_->queue, DemandOf(*ask_, kinds_, options_));
+    if (!contest.lacking.empty() && !RoomIsShort()) contest.cells = contest.lacking;
     return contest;
   }
 

@@ -74,6 +74,15 @@ bool MayReclaimFrom(const PreemptionInput& input, const RunningGang& gang) {
 
 }  // namespace
 
+QuotaContest ContestForRoom(const QuotaTree& tree, QuotaNodeId queue, Demand demand) {
+  QuotaContest contest{.tree = &tree, .queue = queue, .demand = std::move(demand)};
+  for (const CellAmount& cell : contest.demand) {
+    if (tree.Available(queue, cell.cell) < cell.amount) contest.lacking.push_back(cell.cell);
+    contest.cells.push_back(cell.cell);
+  }
+  return contest;
+}
+
 VictimRules::VictimRules(const PreemptionInput& input, QuotaContest contest)
     : input_(input), contest_(std::move(contest)) {
   if (contest_.tree == nullptr) return;
@@ -264,6 +273,16 @@ bool VictimRules::MayTake(const VictimCharge& unit, const PreemptionMode& mode) 
                   [&](FairStrategy strategy) { return PassesShare(unit, path, strategy); });
   work_.Remove(contest_.queue, contest_.demand);
   return passes;
+}
+
+bool VictimRules::MayTakeAlone(const VictimCharge& unit) {
+  return std::ranges::any_of(Modes({&unit.claim, 1}), [&](const PreemptionMode& mode) {
+    if (!MayTake(unit, mode)) return false;
+    Take(unit);
+    const bool borrows = work_.BorrowsWith(contest_.queue, contest_.queue, contest_.demand);
+    GiveBack(unit);
+    return mode.may_borrow || !borrows;
+  });
 }
 
 // Gives victims back one after the other, the last taken first: each must have been

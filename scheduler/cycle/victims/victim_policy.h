@@ -38,6 +38,9 @@ struct QuotaContest {
   std::vector<QuotaCellId> cells;
 };
 
+// Where room is lacking. REQUIRES: the tree stays as long as the contest.
+[[nodiscard]] QuotaContest ContestForRoom(const QuotaTree& tree, QuotaNodeId queue, Demand demand);
+
 enum class VictimClaim : uint8_t {
   kNoQueue,                 // has no Queue, and lower priority: frees room, never quota
   kOwnQueue,                // of the preemptor's own
@@ -99,6 +102,8 @@ class VictimRules final {
   [[nodiscard]] bool Fits(const PreemptionMode& mode) const;
   // Would the unit be legal as the next one to take? REQUIRES: it is not taken.
   [[nodiscard]] bool MayTake(const VictimCharge& unit, const PreemptionMode& mode);
+  // Could the unit alone be a legal plan? REQUIRES: it is not taken.
+  [[nodiscard]] bool MayTakeAlone(const VictimCharge& unit);
   // REQUIRES: exactly these are taken.
   [[nodiscard]] Justification Justify(std::span<const VictimCharge* const> taken,
                                       const PreemptionMode& mode);

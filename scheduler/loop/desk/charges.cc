@@ -119,6 +119,11 @@ bool Charges::AsksWithinNominal(const Case& c, const GangRequest& request, const
   return within(PriceFor(request, queue, within).demand);
 }
 
+Demand Charges::DemandOf(const GangRequest& request, QuotaNodeId queue, const QuotaTree& tree) {
+  const auto fits = [&tree, queue](const Demand& demand) { return tree.Fits(queue, demand); };
+  return PriceFor(request, queue, fits).demand;
+}
+
 bool Charges::LacksQuota(const Case& c, const GangRequest& request) {
   const QuotaNodeId queue = desk_.ledger.book().QueueNamed(c.gang.queue);
   if (!queue.valid()) return false;

@@ -53,6 +53,9 @@ class Charges final {
   // In some flavors the request fits into what its Queue has left of its nominal quota.
   [[nodiscard]] bool AsksWithinNominal(const Case& c, const GangRequest& request,
                                        const QuotaTree& tree);
+  // The charge of the request in the first flavors that the tree covers, else in the first of all.
+  [[nodiscard]] Demand DemandOf(const GangRequest& request, QuotaNodeId queue,
+                                const QuotaTree& tree);
   // Why its Queue does not let it start, or begin anew; none: it does.
   [[nodiscard]] std::optional<QueueRefusal> RefusalOf(const Case& c, ItemKind kind);
   // What decides how its standing members are charged; another number when that changes.

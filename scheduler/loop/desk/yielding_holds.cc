@@ -4,14 +4,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/cycle/decide.h"
+#include "scheduler/cycle/victims/victim_policy.h"
+#include "scheduler/loop/desk/preemption_rights.h"
 #include "scheduler/report/message.h"
 
 namespace maniple {
 
-OpenHolds YieldingHolds::HoldsThatYieldTo(const Case& c, const GangRequest& request) {
+OpenHolds YieldingHolds::HoldsThatYieldTo(const Case& c, const Supposition& as_is) {
   OpenHolds open;
   for (const GangId holder : room_holders_.holders()) {
-    if (holder == c.gang.id || !YieldsTo(c, request, holder, desk_.ledger.tree())) continue;
+    if (holder == c.gang.id || !YieldsTo(c, as_is, holder)) continue;
     open.Add(holder, *desk_.records.at(holder), desk_.ledger.book());
   }
   return open;
@@ -25,11 +27,10 @@ bool YieldingHolds::YieldsToNominal(const Case& c, const GangRequest& request, G
 
 // May the gang preempt the holder as if that ran already, or use its own Queue's nominal quota
 // before a holder without a Queue?
-bool YieldingHolds::YieldsTo(const Case& c, const GangRequest& request, GangId holder,
-                             const QuotaTree& tree) {
+bool YieldingHolds::YieldsTo(const Case& c, const Supposition& as_is, GangId holder) {
   const Gang* other = desk_.state.FindGang(holder);
   if (other == nullptr) return false;
-  if (YieldsToNominal(c, request, holder, tree)) return true;
+  if (YieldsToNominal(c, as_is.request(), holder, as_is.tree())) return true;
   // A gang that has begun is repaired before anything else begins that is not more important.
   const bool has_begun = c.record.binding.has_value() && !Desk::AsksForMore(c);
   if (has_begun) return other->priority <= c.gang.priority;
@@ -37,29 +38,49 @@ bool YieldingHolds::YieldsTo(const Case& c, const GangRequest& request, GangId h
   const bool lower = other->priority < c.gang.priority;
   // A holder without a Queue yields by priority alone, to every gang.
   if (other->queue.empty()) return lower;
-  const Queue* queue = desk_.ledger.book().FindQueue(c.gang.queue);
-  if (queue == nullptr) return false;
-  const GangRecord& record = *desk_.records.at(holder);
-  if (other->queue == c.gang.queue) {
-    switch (queue->within_queue) {
-      case WithinQueuePreemption::kNever:
-        return false;
-      case WithinQueuePreemption::kLowerPriority:
-        return lower;
-      case WithinQueuePreemption::kLowerOrNewerEqualPriority:
-        return lower || (other->priority == c.gang.priority &&
-                         QueuedAt(*other, record) > QueuedAt(c.gang, c.record));
-    }
-    return false;
+  const PreemptionPolicy policy = PolicyOf(desk_, c.gang);
+  if (other->queue != c.gang.queue) {
+    return policy.reclaim != ReclaimWithinCohort::kNever && MayReclaimFrom(c, as_is, *other);
   }
-  const bool allowed = queue->reclaim == ReclaimWithinCohort::kAny ||
-                       (queue->reclaim == ReclaimWithinCohort::kLowerPriority && lower);
+  switch (policy.within) {
+    case WithinQueuePreemption::kNever:
+      return false;
+    case WithinQueuePreemption::kLowerPriority:
+      return lower;
+    case WithinQueuePreemption::kLowerOrNewerEqualPriority:
+      return lower || (other->priority == c.gang.priority &&
+                       QueuedAt(*other, *desk_.records.at(holder)) > QueuedAt(c.gang, c.record));
+  }
+  return false;
+}
+
+// Would the rules of reclaim let the gang evict the holder, if that ran in its room already?
+bool YieldingHolds::MayReclaimFrom(const Case& c, Supposition as_if, const Gang& holder) {
   const QuotaNodeId own = desk_.ledger.book().QueueNamed(c.gang.queue);
-  const QuotaNodeId theirs = desk_.ledger.book().QueueNamed(other->queue);
-  if (!allowed || !own.valid() || !theirs.valid()) return false;
-  return tree.Root(own) == tree.Root(theirs) &&
-         tree.BorrowsWith(theirs, theirs, Lacking(*record.reservation)) &&
-         charges_.AsksWithinNominal(c, request, tree);
+  const QuotaNodeId theirs = desk_.ledger.book().QueueNamed(holder.queue);
+  if (!own.valid() || !theirs.valid()) return false;
+  if (as_if.tree().Root(own) != as_if.tree().Root(theirs)) return false;
+  const GangRecord& record = *desk_.records.at(holder.id);
+  const Reservation& reservation = *record.reservation;
+  as_if.Refund(theirs, reservation.held);
+  Demand demand = charges_.DemandOf(as_if.request(), own, as_if.tree());
+  as_if.Charge(theirs, reservation.demand);
+  const DecideInput input = as_if.Input();
+  const PreemptionInput rights{.decide = input,
+                               .profile = desk_.options.profile,
+                               .priority = c.gang.priority,
+                               .queued = QueuedAt(c.gang, c.record),
+                               .policy = PolicyOf(desk_, c.gang),
+                               .fair_sharing = desk_.options.fair_sharing,
+                               .strategies = StrategiesOf(desk_, c)};
+  VictimRules rules(rights, ContestForRoom(as_if.tree(), own, std::move(demand)));
+  const RunningGang runs{.gang = holder.id,
+                         .queue = theirs,
+                         .priority = holder.priority,
+                         .queued = QueuedAt(holder, record)};
+  const std::optional<VictimClaim> claim = rules.ClaimOn(runs);
+  if (!claim.has_value() || !rules.WhyNever().empty()) return false;
+  return rules.MayTakeAlone({.queue = theirs, .claim = *claim, .charge = reservation.demand});
 }
 
 YieldingHolds::Sides YieldingHolds::SidesTowards(const Case& c, const Supposition& as_is) {
@@ -69,7 +90,7 @@ YieldingHolds::Sides YieldingHolds::SidesTowards(const Case& c, const Suppositio
     if (holder == c.gang.id) continue;
     const GangRecord& record = *desk_.records.at(holder);
     const Reservation& reservation = *record.reservation;
-    const bool yields = YieldsTo(c, as_is.request(), holder, as_is.tree());
+    const bool yields = YieldsTo(c, as_is, holder);
     const bool ends_before = !c.record.binding.has_value() && runtime.has_value() &&
                              reservation.end == EndIs::kKnown &&
                              c.now + *runtime <= reservation.start;

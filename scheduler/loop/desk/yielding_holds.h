@@ -23,15 +23,15 @@ class YieldingHolds final {
   [[nodiscard]] bool YieldsToNominal(const Case& c, const GangRequest& request, GangId holder,
                                      const QuotaTree& tree);
   // Room and quota of the holders that the gang may use before they start.
-  [[nodiscard]] OpenHolds HoldsThatYieldTo(const Case& c, const GangRequest& request);
+  [[nodiscard]] OpenHolds HoldsThatYieldTo(const Case& c, const Supposition& as_is);
   // After a rejection: puts into `answer` a plan in or beside held room, or who keeps the gang out.
   void TryHeldRoom(const Case& c, const Supposition& as_is, Answer& answer);
   // The reason to wait for this holder. REQUIRES: it has a reservation.
   [[nodiscard]] WaitingFor HeldBy(GangId holder) const;
 
  private:
-  [[nodiscard]] bool YieldsTo(const Case& c, const GangRequest& request, GangId holder,
-                              const QuotaTree& tree);
+  [[nodiscard]] bool YieldsTo(const Case& c, const Supposition& as_is, GangId holder);
+  [[nodiscard]] bool MayReclaimFrom(const Case& c, Supposition as_if, const Gang& holder);
   // How the holders stand towards a gang that asks.
   struct Sides {
     OpenHolds may_use;            // those that yield to it, or start only after its end

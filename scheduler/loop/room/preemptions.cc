@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "scheduler/cycle/victims/preemption.h"
+#include "scheduler/loop/desk/preemption_rights.h"
 #include "scheduler/loop/desk/waits_for.h"
 #include "scheduler/loop/records/whole_units.h"
 #include "scheduler/report/message.h"
@@ -177,8 +178,9 @@ std::variant<PreemptionPlan, NoPreemption> Preemptions::PlanRoom(
   std::vector<int32_t> allowed;
   for (const BudgetFacts& budget : desk_.state.Budgets()) allowed.push_back(budget.allowed);
   Supposition supposition = charges_.Suppose(c, request);
+  const OpenHolds yielding = yielding_.HoldsThatYieldTo(c, supposition);
   if (!leaving.others_wait) supposition.Free(leaving.open);
-  supposition.Free(yielding_.HoldsThatYieldTo(c, request));
+  supposition.Free(yielding);
   const DecideInput input = supposition.Input();
   auto answer = PlanPreemption(PreemptionInputOf(c, input, running, allowed));
   if (std::holds_alternative<NoPreemption>(answer)) c.record.leaving_awaited_since.reset();
@@ -192,9 +194,9 @@ PreemptionInput Preemptions::PreemptionInputOf(const Case& c, const DecideInput&
                              .profile = desk_.options.profile,
                              .priority = c.gang.priority,
                              .queued = QueuedAt(c.gang, c.record),
-                             .policy = PolicyOf(c.gang),
+                             .policy = PolicyOf(desk_, c.gang),
                              .fair_sharing = desk_.options.fair_sharing,
-                             .strategies = StrategiesOf(c),
+                             .strategies = StrategiesOf(desk_, c),
                              .ignore_pdb = desk_.options.ignore_pdb,
                              .running = running,
                              .allowed = allowed};
@@ -204,15 +206,6 @@ PreemptionInput Preemptions::PreemptionInputOf(const Case& c, const DecideInput&
     preemption.own_victims = OwnVictims::kWithinNominal;
   }
   return preemption;
-}
-
-PreemptionPolicy Preemptions::PolicyOf(const Gang& gang) const {
-  const Queue* queue = desk_.ledger.book().FindQueue(gang.queue);
-  if (queue == nullptr) return {};
-  return {.within = queue->within_queue,
-          .reclaim = queue->reclaim,
-          .borrowing_preempts_lower = queue->borrow_preempts_lower_priority,
-          .borrow_threshold = queue->borrow_priority_threshold};
 }
 
 // It is on its way out, or its gang was asked to leave.
@@ -263,8 +256,9 @@ bool Preemptions::LeavingMakesRoom(Case& c, const GangRequest& request,
                                    const LeavingPods& leaving) {
   if (leaving.pods.empty()) return false;
   Supposition supposition = charges_.Suppose(c, request);
+  const OpenHolds yielding = yielding_.HoldsThatYieldTo(c, supposition);
   supposition.Free(leaving.open);
-  supposition.Free(yielding_.HoldsThatYieldTo(c, request));
+  supposition.Free(yielding);
   if (!FindPlan(supposition.Input(), desk_.options.profile).has_value()) return false;
   std::optional<absl::Time>& since = c.record.leaving_awaited_since;
   const absl::Time until = since.has_value() ? *since : since.emplace(c.now);
@@ -290,16 +284,6 @@ LeavingPods Preemptions::AwaitedFor(const Case& c, const PreemptionPlan& plan,
     }
   }
   return awaited;
-}
-
-std::vector<FairStrategy> Preemptions::StrategiesOf(const Case& c) const {
-  std::vector<FairStrategy> strategies = desk_.options.fair_strategies;
-  // At most once per PodGroup, and never for a gang without a status to remember it in.
-  if (c.gang.key.dialect == GangDialect::kSingleton || c.record.initial_share_used ||
-      c.gang.status.initial_share_preemption_used) {
-    std::erase(strategies, FairStrategy::kLessThanInitialShare);
-  }
-  return strategies;
 }
 
 // Gangs that look for victims must hear of each new one.

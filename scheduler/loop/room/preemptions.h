@@ -32,8 +32,6 @@ class Preemptions final {
   [[nodiscard]] std::vector<RunningGang> RunningGangs(const Case& c, std::span<const GangId> stand);
   [[nodiscard]] RunningGang RunningGangOf(const Gang& gang, const GangRecord& record,
                                           absl::Time now);
-  // The configured strategies that the gang has not used up.
-  [[nodiscard]] std::vector<FairStrategy> StrategiesOf(const Case& c) const;
   enum class RoomMade : uint8_t {
     kVictimsLeave,  // and their room is the gang's
     kHoldsYield,    // what they held for members they have lost is enough: to be decided again
@@ -46,8 +44,6 @@ class Preemptions final {
   // Room and quota that return without any eviction for the gang; nothing, if it has waited for
   // that in vain.
   [[nodiscard]] LeavingPods LeavingToAwait(Case& c);
-  // The policy of the gang's Queue.
-  [[nodiscard]] PreemptionPolicy PolicyOf(const Gang& gang) const;
   // Notes whether the gang, or more of it, can be evicted now.
   void NoteEvictable(Case& c);
   // Keeps count of the gangs without a queue that could be evicted, by priority.

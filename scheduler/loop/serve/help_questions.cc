@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "scheduler/loop/desk/preemption_rights.h"
+
 namespace maniple {
 namespace {
 
@@ -84,7 +86,7 @@ HelpQuestionPtr HelpQuestions::QuestionOf(const Case& c, ItemKind item) {
   auto question = std::make_shared<HelpQuestion>();
   question->names = TakeNames(request);
   Supposition supposition = parts_.charges.Suppose(c, request);
-  supposition.Free(parts_.yielding.HoldsThatYieldTo(c, request));
+  supposition.Free(parts_.yielding.HoldsThatYieldTo(c, supposition));
   const DecideInput input = supposition.Input();
   question->as_is.freed.assign(input.freed.begin(), input.freed.end());
   if (input.quota != nullptr) {
@@ -107,9 +109,9 @@ HelpQuestionPtr HelpQuestions::QuestionOf(const Case& c, ItemKind item) {
   question->preempts = c.gang.preempts;
   question->priority = c.gang.priority;
   question->queued = QueuedAt(c.gang, c.record);
-  question->policy = parts_.preemptions.PolicyOf(c.gang);
+  question->policy = PolicyOf(desk_, c.gang);
   question->fair_sharing = desk_.options.fair_sharing;
-  question->strategies = parts_.preemptions.StrategiesOf(c);
+  question->strategies = StrategiesOf(desk_, c);
   question->ignore_pdb = desk_.options.ignore_pdb;
   for (const BudgetFacts& budget : desk_.state.Budgets())
     question->allowed.push_back(budget.allowed);

@@ -8,6 +8,7 @@
 #include "api/base/time_text.h"
 #include "scheduler/cycle/decide.h"
 #include "scheduler/cycle/room/search_work.h"
+#include "scheduler/loop/desk/preemption_rights.h"
 #include "scheduler/loop/desk/waits_for.h"
 #include "scheduler/loop/records/whole_units.h"
 #include "scheduler/report/quota_report.h"
@@ -200,7 +201,7 @@ void Serving::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
     parts_.preemptions.NoteBold(c.gang.priority);
     // A gang that may evict less must not speak for one that may evict more.
     absl::StrAppend(&facts.class_key, " by eviction");
-    if (parts_.preemptions.StrategiesOf(c).size() < desk_.options.fair_strategies.size()) {
+    if (StrategiesOf(desk_, c).size() < desk_.options.fair_strategies.size()) {
       absl::StrAppend(&facts.class_key, " at final shares");
     }
     if (c.record.left_for.has_value()) {

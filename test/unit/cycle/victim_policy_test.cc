@@ -123,6 +123,19 @@ TEST_F(VictimPolicyTest, AClaimInOrderToBorrowEndsAtTheThreshold) {
   EXPECT_TRUE(VictimRules::Allows({.may_borrow = false}, VictimClaim::kPriority));
 }
 
+TEST_F(VictimPolicyTest, AUnitAloneIsLegalByShareOrWhereThePlanDoesNotBorrow) {
+  SetQuota(2, 2, 4);
+  Use(kNear, 6);
+  const VictimCharge unit{.queue = kNear, .claim = VictimClaim::kPriority, .charge = Of(4)};
+  EXPECT_TRUE(RulesFor(2).MayTakeAlone(unit));
+  EXPECT_FALSE(RulesFor(3).MayTakeAlone(unit)) << "it would borrow";
+  input_.fair_sharing = FairSharing::kOn;
+  input_.strategies = {FairStrategy::kLessThanOrEqualToFinalShare};
+  const VictimCharge by_share{.queue = kNear, .claim = VictimClaim::kShare, .charge = Of(2)};
+  EXPECT_TRUE(RulesFor(4).MayTakeAlone(by_share)) << "both borrow two then";
+  EXPECT_FALSE(RulesFor(5).MayTakeAlone(by_share));
+}
+
 TEST_F(VictimPolicyTest, AQuorumWithinNominalIsNotTakenBecauseTheSurplusBorrows) {
   SetQuota(4, 2, 0);
   Use(kNear, 4);
