@@ -163,10 +163,11 @@ std::string Refusals::DetailOf(const DomainResult& result) const {
   tell_slices(choice.gang, "");
   for (size_t i = 0; i < choice.sub_groups.size(); ++i) {
     const DomainWish& wish = choice.sub_groups[i];
+    const std::string whose = absl::StrCat("sub-group ", search_.request().sub_group_names[i]);
     if (wish.required) {
-      parts.push_back(absl::StrCat("sub-group ", i, " needs one ", wish.levels.front()->name));
+      parts.push_back(absl::StrCat(whose, " needs one ", wish.levels.front()->name));
     }
-    tell_slices(wish, absl::StrCat(" of sub-group ", i));
+    tell_slices(wish, absl::StrCat(" of ", whose));
   }
   return absl::StrJoin(parts, "; ");
 }

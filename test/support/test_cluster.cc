@@ -35,6 +35,7 @@ GangRequest TestCluster::RequestOf(absl::string_view name) {
   request.topology = gang.spec.topology;
   for (const SubGroup& part : gang.spec.sub_groups) {
     request.sub_group_topologies.push_back(part.topology);
+    request.sub_group_names.push_back(part.name);
   }
   const std::vector<int32_t> rank_groups = RankGroupsOf(gang);
   for (size_t i = 0; i < gang.members.size(); ++i) {

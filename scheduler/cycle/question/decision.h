@@ -74,6 +74,7 @@ struct GangRequest {
   DecideScope scope = DecideScope::kQuorum;
   TopologyRequest topology;
   std::vector<TopologyRequest> sub_group_topologies;  // parallel to spec.subGroups
+  std::vector<std::string> sub_group_names;           // parallel to them, for messages
   std::vector<HoldId> own_holds;                      // room held for this gang: free to it alone
   std::vector<PromisedRoom> outranked;  // promised to pods of lower priority: free to it as well
   // The work that all searches for it may spend together; null: without limit. Borrowed.

@@ -175,6 +175,7 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
                       .outranked = input.outranked};
   for (const SubGroup& part : gang.spec.sub_groups) {
     request.sub_group_topologies.push_back(part.topology);
+    request.sub_group_names.push_back(part.name);
   }
   const std::vector<int32_t> rank_groups = RankGroupsOf(gang);
   for (size_t i = 0; i < gang.members.size(); ++i) {

@@ -269,7 +269,7 @@ TEST_F(SlicesTest, SubGroupsHaveDomainsOfTheirOwnInsideTheGangs) {
   cluster_.Add(MakePod("y").Gpu(1).On("b1"));
   Nodes("c", 1, "r3", "c3");
   EXPECT_EQ(RejectionOf("x").code, RejectionCode::kTopologyNoFit);
-  EXPECT_THAT(RejectionOf("x").detail, HasSubstr("sub-group 0 needs one rack"));
+  EXPECT_THAT(RejectionOf("x").detail, HasSubstr("sub-group s needs one rack"));
 }
 
 TEST_F(SlicesTest, ASubGroupMaySliceWhereTheGangDoesNot) {
