@@ -6,8 +6,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
 #include "api/codec/kubernetes_time.h"
-#include "api/devcluster/controllers/conditions.h"
-#include "api/devcluster/controllers/object_facts.h"
+#include "api/devcluster/store/conditions.h"
+#include "api/devcluster/store/object_facts.h"
 #include "api/devcluster/store/selector.h"
 
 namespace maniple::devcluster {

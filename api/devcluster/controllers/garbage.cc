@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "api/base/log.h"
-#include "api/devcluster/controllers/object_facts.h"
+#include "api/devcluster/store/object_facts.h"
 
 namespace maniple::devcluster {
 namespace {

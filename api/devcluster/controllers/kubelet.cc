@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/base/log.h"
 #include "api/codec/kubernetes_time.h"
-#include "api/devcluster/controllers/object_facts.h"
+#include "api/devcluster/store/object_facts.h"
 
 namespace maniple::devcluster {
 namespace {

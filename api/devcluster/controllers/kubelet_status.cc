@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/codec/kubernetes_time.h"
-#include "api/devcluster/controllers/conditions.h"
 #include "api/devcluster/controllers/kubelet.h"
+#include "api/devcluster/store/conditions.h"
 
 namespace maniple::devcluster {
 namespace {

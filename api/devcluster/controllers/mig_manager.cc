@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/codec/kubernetes_time.h"
 #include "api/devcluster/controllers/pod_requests.h"
+#include "api/devcluster/store/object_facts.h"
 #include "api/gpu/mig_config.h"
 #include "api/gpu/mig_profile.h"
 
@@ -134,11 +135,7 @@ void MigManager::Finish(const Cluster& cluster, const ObjectName& name) {
 
 bool MigManager::HasGpuPods(const Cluster& cluster, const std::string& node) const {
   for (const ObjectPtr& pod : cluster.store.List(pods_storage_)) {
-    const std::string& phase = (*pod)["status"]["phase"].AsString();
-    if ((*pod)["spec"]["nodeName"].AsString() != node || phase == "Succeeded" ||
-        phase == "Failed") {
-      continue;
-    }
+    if ((*pod)["spec"]["nodeName"].AsString() != node || HasEnded(*pod)) continue;
     for (const auto& [resource, amount] : PodRequests(*pod)) {
       if (IsGpu(resource) && amount > Amount(0)) return true;
     }

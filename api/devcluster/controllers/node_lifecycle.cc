@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "api/devcluster/controllers/conditions.h"
-#include "api/devcluster/controllers/object_facts.h"
+#include "api/devcluster/store/conditions.h"
+#include "api/devcluster/store/object_facts.h"
 #include "api/devcluster/types/served_version.h"
 
 namespace maniple::devcluster {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/codec/quantity.h"
-#include "api/devcluster/controllers/object_facts.h"
+#include "api/devcluster/store/object_facts.h"
 #include "api/devcluster/store/selector.h"
 
 namespace maniple::devcluster {

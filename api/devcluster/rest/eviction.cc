@@ -7,7 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "api/codec/kubernetes_time.h"
 #include "api/devcluster/rest/request.h"
+#include "api/devcluster/store/conditions.h"
 #include "api/devcluster/store/metadata.h"
+#include "api/devcluster/store/object_facts.h"
 #include "api/devcluster/store/pod_admission.h"
 #include "api/devcluster/store/selector.h"
 #include "api/devcluster/types/names.h"
@@ -20,16 +22,10 @@ constexpr absl::string_view kWouldViolate =
 constexpr size_t kMaxDisruptedPods = 2000;
 
 bool NeedsNoBudget(const Json& pod) {
-  const std::string& phase = pod["status"]["phase"].AsString();
-  return phase == "Succeeded" || phase == "Failed" || phase == "Pending" || IsDeleting(pod);
+  return HasEnded(pod) || pod["status"]["phase"].AsString() == "Pending" || IsLeaving(pod);
 }
 
-bool IsReady(const Json& pod) {
-  for (const Json& condition : pod["status"]["conditions"].items()) {
-    if (condition["type"].AsString() == "Ready") return condition["status"].AsString() == "True";
-  }
-  return false;
-}
+bool IsReady(const Json& pod) { return FindCondition(pod, "Ready")["status"].AsString() == "True"; }
 
 std::vector<ObjectPtr> BudgetsOf(const Cluster& cluster, const Json& pod) {
   const StorageId storage = cluster.types.Storage("policy", "poddisruptionbudgets");
@@ -54,14 +50,10 @@ std::string WhyNotAllowed(const Json& budget) {
   const Json& status = budget["status"];
   const std::string begin =
       absl::StrCat("The disruption budget ", budget["metadata"]["name"].AsString());
-  std::string reason;
-  std::string message;
-  for (const Json& condition : status["conditions"].items()) {
-    if (condition["type"].AsString() != "DisruptionAllowed") continue;
-    if (condition["status"].AsString() != "False") continue;
-    reason = condition["reason"].AsString();
-    message = condition["message"].AsString();
-  }
+  const Json& allowed = FindCondition(budget, "DisruptionAllowed");
+  const bool is_told = allowed["status"].AsString() == "False";
+  const std::string reason = is_told ? allowed["reason"].AsString() : "";
+  const std::string message = is_told ? allowed["message"].AsString() : "";
   const absl::string_view refused = " does not allow evicting pods currently";
   if (!message.empty() && reason == "SyncFailed") {
     return absl::StrCat(begin, refused, " because it failed sync: ", message);
@@ -123,12 +115,13 @@ MaybeError MarkAndDelete(const Cluster& cluster, const ResourceType& pods, const
                                                .dry_run = DryRun::kAll});
     if (!would.ok()) return would.error();
     Json marked = *pod;
-    SetPodCondition(marked,
-                    {.type = "DisruptionTarget",
-                     .status = "True",
-                     .reason = "EvictionByEvictionAPI",
-                     .message = "Eviction API: evicting"},
-                    cluster.now);
+    SetCondition(marked,
+                 {.type = "DisruptionTarget",
+                  .status = "True",
+                  .reason = "EvictionByEvictionAPI",
+                  .message = "Eviction API: evicting",
+                  .probed = true},
+                 cluster.now);
     cluster.store.Put(pods.storage, std::move(marked));
     options.version_precondition.clear();
   }

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "api/devcluster/controllers/conditions.h"
 #include "api/devcluster/rest/table_pod.h"
+#include "api/devcluster/store/conditions.h"
 #include "api/devcluster/types/time_text.h"
 
 namespace maniple::devcluster {

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "api/devcluster/controllers/conditions.h"
-#include "api/devcluster/controllers/object_facts.h"
+#include "api/devcluster/store/conditions.h"
+#include "api/devcluster/store/object_facts.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -89,11 +89,7 @@ Json PodReady(const Json& pod, absl::Time) {
 }
 
 Json PodStatus(const Json& pod, absl::Time) {
-  if (IsLeaving(pod)) {
-    const std::string& phase = pod["status"]["phase"].AsString();
-    if (phase != "Succeeded" && phase != "Failed") return Json("Terminating");
-  }
-  return Json(Reason(pod));
+  return Json(IsLeaving(pod) && !HasEnded(pod) ? "Terminating" : Reason(pod));
 }
 
 Json PodRestarts(const Json& pod, absl::Time) {

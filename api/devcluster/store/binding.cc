@@ -6,7 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/devcluster/store/conditions.h"
 #include "api/devcluster/store/metadata.h"
+#include "api/devcluster/store/object_facts.h"
 #include "api/devcluster/store/pod_admission.h"
 
 namespace maniple::devcluster {
@@ -44,7 +46,7 @@ MaybeError CheckBindingPreconditions(const ResourceType& pods, const Json& pod,
 // Why the pod cannot be assigned; "" when it can.
 std::string Obstacle(const Json& pod) {
   const std::string& name = pod["metadata"]["name"].AsString();
-  if (IsDeleting(pod)) {
+  if (IsLeaving(pod)) {
     return absl::StrCat("pod ", name, " is being deleted, cannot be assigned to a host");
   }
   if (const std::string& node = pod["spec"]["nodeName"].AsString(); !node.empty()) {
@@ -66,7 +68,7 @@ void Assign(Json& pod, const Json& binding, absl::Time now) {
   if (Json* status = pod.Find("status"); status != nullptr && status->is_object()) {
     status->Erase("nominatedNodeName");
   }
-  SetPodCondition(pod, {.type = "PodScheduled", .status = "True"}, now);
+  SetCondition(pod, {.type = "PodScheduled", .status = "True", .probed = true}, now);
 }
 
 }  // namespace

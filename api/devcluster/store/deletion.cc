@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "api/codec/kubernetes_time.h"
 #include "api/devcluster/store/metadata.h"
+#include "api/devcluster/store/object_facts.h"
 #include "api/devcluster/store/writes.h"
 
 namespace maniple::devcluster {
@@ -85,9 +86,7 @@ void SetPropagation(const ResourceType& type, const DeleteOptions& options, Json
 
 // How long the pod's containers get, as the pod strategy decides it.
 int64_t GraceOfPod(const Json& pod, const DeleteOptions& options) {
-  const std::string& phase = pod["status"]["phase"].AsString();
-  if (pod["spec"]["nodeName"].AsString().empty()) return 0;
-  if (phase == "Failed" || phase == "Succeeded") return 0;
+  if (pod["spec"]["nodeName"].AsString().empty() || HasEnded(pod)) return 0;
   const int64_t seconds = options.grace_seconds.has_value()
                               ? *options.grace_seconds
                               : pod["spec"]["terminationGracePeriodSeconds"].AsInt();
@@ -96,7 +95,7 @@ int64_t GraceOfPod(const Json& pod, const DeleteOptions& options) {
 
 void MarkDeleting(Json& object, absl::Time when, int64_t grace) {
   Json& metadata = object.Mutable("metadata");
-  if (!IsDeleting(object) && metadata["generation"].AsInt() > 0) {
+  if (!IsLeaving(object) && metadata["generation"].AsInt() > 0) {
     metadata.Set("generation", metadata["generation"].AsInt() + 1);
   }
   metadata.Set("deletionTimestamp", FormatKubernetesTime(when));
@@ -129,7 +128,7 @@ class Deletion final {
 
   ApiOr<Deleted> Run(const ObjectPtr& stored) {
     Json object = *stored;
-    const bool gracefully_deleting = IsDeleting(object) && IsCoreKind(type_, "Pod");
+    const bool gracefully_deleting = IsLeaving(object) && IsCoreKind(type_, "Pod");
     if (gracefully_deleting) return Repeat(stored, std::move(object));
     SetPropagation(type_, options_, object);
     if (IsCoreKind(type_, "Namespace")) return OfNamespace(stored, std::move(object));
@@ -171,7 +170,7 @@ class Deletion final {
 
   ApiOr<Deleted> RemoveUnlessHeld(Json object) {
     if (object["metadata"]["finalizers"].size() > 0) {
-      if (!IsDeleting(object)) {
+      if (!IsLeaving(object)) {
         MarkDeleting(object, cluster_.now, 0);
       } else {
         object.Mutable("metadata").Set("deletionGracePeriodSeconds", 0);
@@ -185,7 +184,7 @@ class Deletion final {
   }
 
   ApiOr<Deleted> OfNamespace(const ObjectPtr& stored, Json ns) {
-    if (IsDeleting(*stored)) {
+    if (IsLeaving(*stored)) {
       if (ns["spec"]["finalizers"].size() > 0) {
         return Deleted{stored, Deleted::Outcome::kHeldByFinalizers};
       }
@@ -209,7 +208,7 @@ class Deletion final {
         (void)DeleteObject(cluster_, *instances, NameOf(*instance), {});
       }
       if (cluster_.store.Count(instances->storage) > 0) {
-        if (!IsDeleting(crd)) {
+        if (!IsLeaving(crd)) {
           crd.Mutable("metadata").Mutable("finalizers").Append(kCrdFinalizer);
           MarkDeleting(crd, cluster_.now, 0);
         }
@@ -242,7 +241,7 @@ void FinishDeletedCrds(const Cluster& cluster) {
       *cluster.types.Find("apiextensions.k8s.io", "v1", "customresourcedefinitions");
   if (cluster.store.Count(crds.storage) == 0) return;
   for (const ObjectPtr& crd : cluster.store.List(crds.storage)) {
-    if (!IsDeleting(*crd)) continue;
+    if (!IsLeaving(*crd)) continue;
     const StorageId storage = cluster.types.Storage((*crd)["spec"]["group"].AsString(),
                                                     (*crd)["spec"]["names"]["plural"].AsString());
     if (cluster.store.Count(storage) > 0) continue;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "api/codec/kubernetes_time.h"
+#include "api/devcluster/store/object_facts.h"
 #include "api/devcluster/types/names.h"
 
 namespace maniple::devcluster {
@@ -110,7 +111,7 @@ void ValidateNewMetadata(const ResourceType& type, const Json& object,
 void ValidateMetadataChange(const Json& old_object, const Json& object,
                             std::vector<StatusCause>& causes) {
   const Json& metadata = object["metadata"];
-  if (IsDeleting(old_object)) {
+  if (IsLeaving(old_object)) {
     const std::vector<Json>& old_finalizers = old_object["metadata"]["finalizers"].items();
     std::vector<std::string> added;
     for (const Json& finalizer : metadata["finalizers"].items()) {
@@ -139,7 +140,5 @@ void ValidateMetadataChange(const Json& old_object, const Json& object,
   AppendMetadataProblems(metadata, causes);
   ValidateOwners(metadata, causes);
 }
-
-bool IsDeleting(const Json& object) { return object["metadata"]["deletionTimestamp"].is_string(); }
 
 }  // namespace maniple::devcluster

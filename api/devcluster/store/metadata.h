@@ -31,7 +31,4 @@ void ValidateNewMetadata(const ResourceType& type, const Json& object,
 void ValidateMetadataChange(const Json& old_object, const Json& object,
                             std::vector<StatusCause>& causes);
 
-// metadata.deletionTimestamp is set.
-[[nodiscard]] bool IsDeleting(const Json& object);
-
 }  // namespace maniple::devcluster

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/codec/kubernetes_time.h"
+#include "api/devcluster/store/conditions.h"
 #include "api/devcluster/store/pod_defaults.h"
 
 namespace maniple::devcluster {
@@ -138,37 +139,16 @@ MaybeError AdmitNewPod(const Cluster& cluster, const ResourceType& pods, Json& p
   return AdmitRuntimeClass(cluster, pods, name, *spec);
 }
 
-void SetPodCondition(Json& pod, const Condition& condition, absl::Time now) {
-  Json& status = pod.Mutable("status");
-  if (status.is_null()) status = Json::Object();
-  Json fresh = Json::Object({{"type", condition.type},
-                             {"status", condition.status},
-                             {"lastProbeTime", nullptr},
-                             {"lastTransitionTime", FormatKubernetesTime(now)}});
-  if (!condition.reason.empty()) fresh.Set("reason", condition.reason);
-  if (!condition.message.empty()) fresh.Set("message", condition.message);
-  Json& conditions = status.Mutable("conditions");
-  if (!conditions.is_array()) conditions = Json::Array();
-  for (Json& old : conditions.mutable_items()) {
-    if (old["type"].AsString() != condition.type) continue;
-    if (old["status"].AsString() == condition.status) {
-      fresh.Set("lastTransitionTime", old["lastTransitionTime"]);
-    }
-    old = std::move(fresh);
-    return;
-  }
-  conditions.Append(std::move(fresh));
-}
-
 void StartPodStatus(Json& pod, absl::Time now) {
   pod.Set("status", Json::Object({{"phase", "Pending"}, {"qosClass", QosClass(pod["spec"])}}));
   if (pod["spec"]["schedulingGates"].size() == 0) return;
-  SetPodCondition(pod,
-                  {.type = "PodScheduled",
-                   .status = "False",
-                   .reason = "SchedulingGated",
-                   .message = "Scheduling is blocked due to non-empty scheduling gates"},
-                  now);
+  SetCondition(pod,
+               {.type = "PodScheduled",
+                .status = "False",
+                .reason = "SchedulingGated",
+                .message = "Scheduling is blocked due to non-empty scheduling gates",
+                .probed = true},
+               now);
 }
 
 }  // namespace maniple::devcluster

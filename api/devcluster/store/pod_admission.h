@@ -15,15 +15,6 @@ namespace maniple::devcluster {
 // Forbidden when a class that the Pod names does not exist or contradicts it.
 MaybeError AdmitNewPod(const Cluster& cluster, const ResourceType& pods, Json& pod);
 
-// Sets the condition of this type; lastTransitionTime moves when its status does.
-struct Condition {
-  absl::string_view type;
-  absl::string_view status;  // "True", "False", "Unknown"
-  absl::string_view reason = {};
-  absl::string_view message = {};
-};
-void SetPodCondition(Json& pod, const Condition& condition, absl::Time now);
-
 // The first status of a new Pod: Pending, its QoS class, SchedulingGated when it is gated.
 void StartPodStatus(Json& pod, absl::Time now);
 

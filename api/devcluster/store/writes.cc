@@ -7,6 +7,7 @@
 #include "api/devcluster/store/event_form.h"
 #include "api/devcluster/store/metadata.h"
 #include "api/devcluster/store/object_defaults.h"
+#include "api/devcluster/store/object_facts.h"
 #include "api/devcluster/store/object_validation.h"
 #include "api/devcluster/store/pod_admission.h"
 #include "api/devcluster/types/quantity_form.h"
@@ -32,7 +33,7 @@ MaybeError CheckNamespaceAccepts(const Cluster& cluster, const ResourceType& typ
   const ResourceType* namespaces = cluster.types.Find("", "v1", "namespaces");
   const ObjectPtr ns = cluster.store.Get(namespaces->storage, {"", name});
   if (ns == nullptr) return NotFound(*namespaces, name);
-  if (!IsDeleting(*ns)) return std::nullopt;
+  if (!IsLeaving(*ns)) return std::nullopt;
   ApiError error = Forbidden(type, object["metadata"]["name"].AsString(),
                              absl::StrCat("unable to create new content in namespace ", name,
                                           " because it is being terminated"));
@@ -174,7 +175,7 @@ void KeepWhatAdmissionSet(const ResourceType& type, const Json& old_object, Json
 
 bool IsLastWord(const Json& old_object, const Json& object) {
   const Json& grace = old_object["metadata"]["deletionGracePeriodSeconds"];
-  return IsDeleting(old_object) && object["metadata"]["finalizers"].size() == 0 &&
+  return IsLeaving(old_object) && object["metadata"]["finalizers"].size() == 0 &&
          grace.AsInt() == 0;
 }
 
@@ -209,7 +210,7 @@ ApiOr<ObjectPtr> CreateOnce(const Cluster& cluster, const ResourceType& type, Js
 
   if (const ObjectPtr existing = cluster.store.Get(type.storage, name); existing != nullptr) {
     ApiError error = AlreadyExists(type, name.name);
-    if (IsDeleting(*existing)) {
+    if (IsLeaving(*existing)) {
       error.message = absl::StrCat("object is being deleted: ", error.message);
     }
     return error;
@@ -305,7 +306,7 @@ ApiOr<ObjectPtr> FinalizeNamespace(const Cluster& cluster, const Json& ns) {
   } else {
     next.Set("spec", Json::Object());
   }
-  const bool gone = IsDeleting(next) && next["spec"]["finalizers"].size() == 0 &&
+  const bool gone = IsLeaving(next) && next["spec"]["finalizers"].size() == 0 &&
                     next["metadata"]["finalizers"].size() == 0;
   ObjectPtr stored = cluster.store.Put(namespaces->storage, std::move(next));
   if (gone) cluster.store.Erase(namespaces->storage, name);

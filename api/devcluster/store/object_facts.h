@@ -1,4 +1,4 @@
-// What controllers ask of every object.
+// What is asked of every object, and of every pod.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace maniple::devcluster {
 }
 
 [[nodiscard]] inline bool IsLeaving(const Json& object) {
-  return object["metadata"].Has("deletionTimestamp");
+  return object["metadata"]["deletionTimestamp"].is_string();
 }
 
 [[nodiscard]] inline bool HasEnded(const Json& pod) {

@@ -1,4 +1,4 @@
-// The entries of status.conditions that the controllers keep.
+// The entries of status.conditions that the API server and its controllers keep.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@ struct ConditionState {
   std::string reason = {};
   std::string message = {};
   int64_t observed_generation = 0;  // 0: the condition has none
+  bool probed = false;              // it has a lastProbeTime, as those of pods have
 };
 
 // Adds it to status.conditions or replaces the one of its type; lastTransitionTime moves only when
