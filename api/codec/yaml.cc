@@ -300,6 +300,20 @@ int YamlDocument::LineOf(absl::string_view path) const {
   return line;
 }
 
+std::vector<ManifestItem> ItemsOf(const YamlDocument& document) {
+  const Json& value = document.value;
+  if (!absl::EndsWith(value["kind"].AsString(), "List") || !value["items"].is_array()) {
+    return {{.value = value, .path = "", .line = document.line}};
+  }
+  std::vector<ManifestItem> items;
+  for (const Json& item : value["items"].items()) {
+    std::string path = absl::StrCat("items[", items.size(), "]");
+    const int line = document.LineOf(path);
+    items.push_back({.value = item, .path = std::move(path), .line = line});
+  }
+  return items;
+}
+
 absl::StatusOr<std::vector<YamlDocument>> ParseYaml(absl::string_view text) {
   try {
     return ParseDocuments(text);

@@ -21,6 +21,15 @@ struct YamlDocument {
   [[nodiscard]] int LineOf(absl::string_view path) const;
 };
 
+// One object of a document, and where it stands there.
+struct ManifestItem {
+  Json value;
+  std::string path;  // "": it is the document; "items[3]": of a list
+  int line = 0;
+};
+// The document, or the items of a list: of kind List, PodList and so on.
+[[nodiscard]] std::vector<ManifestItem> ItemsOf(const YamlDocument& document);
+
 // Every non-empty document of a multi-document stream. Plain scalars follow the YAML 1.2 core
 // schema as Kubernetes users expect: true/false, integers and decimals become JSON values,
 // everything quoted stays text. Anchors are resolved with a bound on the expanded size (a

@@ -14,14 +14,11 @@ constexpr size_t kMostBytes = size_t{64} << 20;
 
 absl::StatusOr<std::vector<Json>> ParseManifests(absl::string_view text) {
   if (text.size() > kMostBytes) return absl::InvalidArgumentError("larger than 64 MiB");
-  ASSIGN_OR_RETURN(std::vector<YamlDocument> documents, ParseYaml(text));
+  ASSIGN_OR_RETURN(const std::vector<YamlDocument> documents, ParseYaml(text));
   std::vector<Json> objects;
-  for (YamlDocument& document : documents) {
-    const bool list = document.value["kind"].AsString() == "List";
-    std::vector<Json> items =
-        list ? document.value["items"].items() : std::vector<Json>{std::move(document.value)};
-    for (Json& item : items) {
-      if (!item.is_null()) objects.push_back(std::move(item));
+  for (const YamlDocument& document : documents) {
+    for (ManifestItem& item : ItemsOf(document)) {
+      if (!item.value.is_null()) objects.push_back(std::move(item.value));
     }
   }
   return objects;

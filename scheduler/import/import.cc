@@ -7,7 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
@@ -72,19 +71,6 @@ const Dialect& DialectOf(ImportFrom from) {
   return dialects->at(from);
 }
 
-// Gathers objects; those inside of lists one by one.
-void Gather(const ManifestFile& file, const YamlDocument& document, ForeignObjects& out) {
-  const Json& value = document.value;
-  if (!absl::EndsWith(value["kind"].AsString(), "List") || !value["items"].is_array()) {
-    out.emplace_back(value, file.name, document.line);
-    return;
-  }
-  for (size_t i = 0; i < value["items"].size(); ++i) {
-    out.emplace_back(value["items"].items()[i], file.name,
-                     document.LineOf(absl::StrCat("items[", i, "]")));
-  }
-}
-
 ForeignObjects Parse(const std::vector<ManifestFile>& files, Findings& findings) {
   ForeignObjects out;
   for (const ManifestFile& file : files) {
@@ -94,7 +80,11 @@ ForeignObjects Parse(const std::vector<ManifestFile>& files, Findings& findings)
           {.file = file.name, .line = 1, .message = std::string(documents.status().message())});
       continue;
     }
-    for (const YamlDocument& document : *documents) Gather(file, document, out);
+    for (const YamlDocument& document : *documents) {
+      for (ManifestItem& item : ItemsOf(document)) {
+        out.emplace_back(std::move(item.value), file.name, item.line);
+      }
+    }
   }
   return out;
 }

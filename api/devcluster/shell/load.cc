@@ -63,23 +63,11 @@ absl::Status Check(const LoadedObject& loaded, const YamlDocument& document,
   return absl::OkStatus();
 }
 
-bool IsList(const Json& object) {
-  const std::string& kind = object["kind"].AsString();
-  return object["items"].is_array() && kind.size() >= 4 && kind.substr(kind.size() - 4) == "List";
-}
-
 absl::Status AddDocument(const std::string& file, const YamlDocument& document,
                          std::vector<LoadedObject>& out) {
-  if (!IsList(document.value)) {
-    LoadedObject loaded{document.value, file, document.line};
-    RETURN_IF_ERROR(Check(loaded, document, ""));
-    out.push_back(std::move(loaded));
-    return absl::OkStatus();
-  }
-  for (size_t i = 0; i < document.value["items"].size(); ++i) {
-    const std::string path = absl::StrCat("items[", i, "]");
-    LoadedObject loaded{document.value["items"].items()[i], file, document.LineOf(path)};
-    RETURN_IF_ERROR(Check(loaded, document, path));
+  for (ManifestItem& item : ItemsOf(document)) {
+    LoadedObject loaded{std::move(item.value), file, item.line};
+    RETURN_IF_ERROR(Check(loaded, document, item.path));
     out.push_back(std::move(loaded));
   }
   return absl::OkStatus();

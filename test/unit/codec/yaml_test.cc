@@ -228,6 +228,20 @@ TEST(DumpYaml, AKeyThatIsTooLongForOneLineIsReadAgain) {
   }
 }
 
+TEST(ItemsOf, AreTheDocumentOrWhatAListHolds) {
+  const std::vector<YamlDocument> documents = Parsed(
+      "kind: Pod\n---\nkind: PodList\nitems:\n- a: 1\n- a: 2\n---\nkind: List\nitems: none\n");
+  ASSERT_EQ(documents.size(), 3u);
+  EXPECT_EQ(ItemsOf(documents[0]).size(), 1u);
+  EXPECT_EQ(ItemsOf(documents[0])[0].path, "");
+  const std::vector<ManifestItem> items = ItemsOf(documents[1]);
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_EQ(items[1].value["a"], Json(2));
+  EXPECT_EQ(items[1].path, "items[1]");
+  EXPECT_EQ(items[1].line, 6);
+  EXPECT_EQ(ItemsOf(documents[2])[0].value, documents[2].value);
+}
+
 TEST(DumpYaml, QuotesEveryTextThatWouldReadAsSomethingElse) {
   for (const absl::string_view text : {"",
                                        "true",
