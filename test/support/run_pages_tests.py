@@ -44,7 +44,7 @@ class FieldsTest(unittest.TestCase):
 class WordsTest(unittest.TestCase):
     def test_each_reason_is_told(self):
         source = (ROOT / "scheduler/report/reason.cc").read_text()
-        names = re.findall(r'return "(\w+)";', source[source.index("WaitReasonName("):source.index("StageName(")])
+        names = re.findall(r'{WaitReason::k\w+, "(\w+)"', source)
         page = (ROOT / "deploy/api.md").read_text()
         page = page[page.index("\n## Reasons"):page.index("\n## PodGroup")]
         self.assertEqual(sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)), sorted(names))
