@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/model/maniple_types.h"
 #include "api/validation/manifest_object.h"
+#include "api/validation/priority_class.h"
 
 namespace maniple {
 namespace {
@@ -140,18 +141,17 @@ class MemberCheck {
   }
 
   void CheckPriorityClass(const ManifestObject& object) {
-    constexpr int64_t kHighest = 1'000'000'000;  // above are the classes of the system
     const Json& value = (*object.value)["value"];
-    const bool is_of_system =
-        (object.name == "system-node-critical" && value == Json(2'000'001'000)) ||
-        (object.name == "system-cluster-critical" && value == Json(2'000'000'000));
-    if (is_of_system) return;
     if (!value.is_int()) {
       findings_.Error(object, "value", "Required value: a whole number is needed");
-    } else if (value.AsInt() > kHighest || value.AsInt() < -2'147'483'648) {
+    } else if (HasNameOfSystem(object.name)) {
+      if (IsSystemPriorityClass(object.name, value.AsInt())) return;
+      findings_.Error(object, "metadata.name",
+                      "Forbidden: names that begin with system- are for the classes of Kubernetes");
+    } else if (value.AsInt() > kHighestUserPriority || value.AsInt() < -2'147'483'648) {
       findings_.Error(object, "value",
                       absl::StrCat("Invalid value: ", value.AsInt(),
-                                   ": must be between -2147483648 and ", kHighest));
+                                   ": must be between -2147483648 and ", kHighestUserPriority));
     }
   }
 

@@ -31,12 +31,22 @@ Amount AmountOf(const Json& value, int64_t units) {
   return Amount(static_cast<int64_t>(std::llround(std::min(value.AsDouble() * units, 9e18))));
 }
 
+// Null: it is not there, or it is told of.
+Json TakeNumber(ForeignObject& queue, const std::string& path, Imported& out) {
+  const Json& value = queue.Take(path);
+  if (value.is_null() || value.is_number()) return value;
+  queue.Error(absl::StrCat("spec.", path), absl::StrCat(value.Dump(), " is no number"),
+              out.findings);
+  return {};
+}
+
 // Only the weight for GPUs counts. Weight 0 lends nothing: there a queue without
 // weight never goes over its quota.
 void TakeLine(ForeignObject& queue, const ResourceName& resource, TreeQueue& tree, Imported& out) {
   const std::string path = absl::StrCat("resources.", resource.theirs);
-  const Json quota = queue.Take(path + ".quota"), limit = queue.Take(path + ".limit"),
-             weight = queue.Take(path + ".overQuotaWeight");
+  const Json quota = TakeNumber(queue, path + ".quota", out),
+             limit = TakeNumber(queue, path + ".limit", out),
+             weight = TakeNumber(queue, path + ".overQuotaWeight", out);
   const std::string name(resource.ours);
   if (!queue.whole().At(absl::StrCat("spec.", path)).is_object()) {
     queue.Note(absl::StrCat("spec.", path),

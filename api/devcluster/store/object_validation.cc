@@ -12,22 +12,19 @@
 #include "api/codec/quantity.h"
 #include "api/devcluster/store/pod_validation.h"
 #include "api/devcluster/types/names.h"
+#include "api/validation/priority_class.h"
 #include "api/validation/schema.h"
 
 namespace maniple::devcluster {
 namespace {
-
-constexpr int64_t kHighestUserPriority = 1'000'000'000;
 
 using Causes = std::vector<StatusCause>;
 
 void ValidatePriorityClass(const Json& object, Causes& causes) {
   const std::string& name = object["metadata"]["name"].AsString();
   const int64_t value = object["value"].AsInt();
-  const bool known = (name == "system-cluster-critical" && value == 2'000'000'000) ||
-                     (name == "system-node-critical" && value == 2'000'001'000);
-  if (absl::StartsWith(name, "system-")) {
-    if (known) return;
+  if (HasNameOfSystem(name)) {
+    if (IsSystemPriorityClass(name, value)) return;
     causes.push_back(ForbiddenValue(
         "metadata.name",
         absl::StrCat("priority class names with 'system-' prefix are reserved for system use only. "

@@ -203,6 +203,17 @@ TEST(ImportKueue, ABrokenObjectIsNamedAndTheRestGoesOn) {
   EXPECT_EQ(text.findings[0].file, "no.yaml");
 }
 
+// No API server takes them.
+TEST(ImportKueue, APriorityClassWithANameOfTheSystemIsLeftOut) {
+  const std::string head =
+      "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: WorkloadPriorityClass\nmetadata: {name: ";
+  const ImportResult result =
+      Import(head + "system-batch}\nvalue: 10\n" + head + "batch}\nvalue: 10\n");
+  EXPECT_EQ(Named(result, "PriorityClass", "batch")["value"], Json(10));
+  EXPECT_EQ(result.objects.size(), 1);
+  EXPECT_THAT(Told(result), Contains(HasSubstr("PriorityClass system-batch is left out: ")));
+}
+
 TEST(ImportKueue, ACohortComesAfterItsParents) {
   const ImportResult result =
       Import(Theirs("ClusterQueue", "q", "cohort: a, namespaceSelector: {}") +

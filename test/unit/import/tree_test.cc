@@ -236,6 +236,17 @@ TEST(ImportKai, WhatIsAbsentOpensNothingThatWasClosed) {
                     Contains(HasSubstr("spec.resources.cpu Queue team: not there"))));
 }
 
+TEST(ImportKai, AnAmountAsTextIsToldOfAndNeverTakenForNothing) {
+  const ImportResult result = ImportObjects(
+      ImportFrom::kKai,
+      {{"k.yaml", Kai("team", "resources: {gpu: {quota: '2', limit: 4, overQuotaWeight: '1'}}") +
+                      Node("n", "nvidia.com/gpu: '8'")}});
+  EXPECT_THAT(
+      Told(result),
+      AllOf(Contains("error spec.resources.gpu.quota Queue team: \"2\" is no number"),
+            Contains("error spec.resources.gpu.overQuotaWeight Queue team: \"1\" is no number")));
+}
+
 TEST(ImportKai, AQuotaWithoutEndKeepsItsLimit) {
   const ImportResult result = ImportObjects(
       ImportFrom::kKai, {{"k.yaml", Kai("team", "resources: {gpu: {quota: -1, limit: 4}}") +

@@ -197,7 +197,7 @@ TEST(Manifest, PriorityClassesNeedAWholeNumber) {
       "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: "
       "system-node-critical}, value: ";
   EXPECT_THAT(LinesOf(of_system + "2000001000}"), IsEmpty());
-  EXPECT_THAT(LinesOf(of_system + "2000001001}"), ElementsAre(HasSubstr("Invalid value")));
+  EXPECT_THAT(LinesOf(of_system + "5}"), ElementsAre(HasSubstr("metadata.name: Forbidden")));
 }
 
 TEST(Manifest, BrokenTextIsAnErrorAtItsLineAndTheOtherFilesAreStillRead) {
