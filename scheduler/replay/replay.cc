@@ -15,6 +15,7 @@
 #include "api/producers/reader.h"
 #include "api/validation/crds.h"
 #include "scheduler/replay/shown_kinds.h"
+#include "scheduler/report/decision_entry.h"
 
 namespace maniple {
 namespace {
@@ -65,6 +66,18 @@ std::optional<PodDeed> DeedOf(const LocalTransport::Write& write) {
                       (write.method == HttpMethod::kPost && part == "eviction");
   if (!leaves && write.node.empty()) return std::nullopt;
   return PodDeed{.at = write.at, .pod = absl::StrCat(path[4], "/", path[6]), .node = write.node};
+}
+
+void NotePreemptions(const DecisionEntry& entry, std::vector<Preemption>& preemptions) {
+  const std::string gang = absl::StrCat(entry.gang.namespace_name, "/", entry.gang.name);
+  if (entry.what == "stays") {
+    std::erase_if(preemptions, [&gang](const Preemption& one) { return one.victim == gang; });
+  }
+  if (entry.what != "preempt") return;
+  // "default/a, 2 surplus pods of default/b"
+  for (const absl::string_view victim : absl::StrSplit(TextOf(entry), ", ")) {
+    preemptions.push_back({gang, std::string(victim.substr(victim.rfind(' ') + 1))});
+  }
 }
 
 }  // namespace
@@ -152,7 +165,9 @@ bool Replay::Turn() {
   const bool moved = !inputs.empty() || !news.events.empty() || !news.results.empty();
   loop_.Hear(std::move(news), now_);
   TurnOutput out = loop_.Turn(now_);
-  (void)loop_.TakeDecisionLog();
+  for (const DecisionEntry& entry : loop_.TakeDecisions()) {
+    NotePreemptions(entry, preemptions_);
+  }
   const bool more = moved || out.more || !out.writes.empty();
   client_.Write(std::move(out.writes), out.lead, now_);
   next_ = std::min({out.next, client_.NextDeadline(), server_.NextDeadline()});
@@ -185,14 +200,6 @@ std::vector<PodDeed> Replay::Deeds() const {
     if (std::optional<PodDeed> deed = DeedOf(write)) deeds.push_back(*std::move(deed));
   }
   return deeds;
-}
-
-std::vector<std::string> Replay::Evicted() const {
-  std::vector<std::string> pods;
-  for (PodDeed& deed : Deeds()) {
-    if (deed.node.empty()) pods.push_back(std::move(deed.pod));
-  }
-  return pods;
 }
 
 std::vector<NodeDivision> Replay::Divisions() const {

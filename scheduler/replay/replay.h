@@ -34,6 +34,11 @@ struct PodDeed {
   std::string node;  // the node of the binding; "": the pod was evicted
 };
 
+// A gang that had to leave for another, whole or some of its pods; "namespace/name" each.
+struct Preemption {
+  std::string gang, victim;
+};
+
 // A node that the scheduler asked to have its GPUs divided otherwise by MIG.
 struct NodeDivision {
   absl::Time at;
@@ -62,9 +67,9 @@ class Replay final {
   // The next time at which something is due by itself; RunUntil goes there.
   [[nodiscard]] absl::Time next() const { return next_; }
   [[nodiscard]] ClusterViewPtr View() const { return loop_.View(now_); }
-  // Pods that the scheduler has made leave, "namespace/name", in order; since TakeDeeds.
-  [[nodiscard]] std::vector<std::string> Evicted() const;
-  [[nodiscard]] std::vector<NodeDivision> Divisions() const;  // likewise
+  // Since the start, in order, without those who were chosen and then stayed.
+  [[nodiscard]] const std::vector<Preemption>& preemptions() const { return preemptions_; }
+  [[nodiscard]] std::vector<NodeDivision> Divisions() const;  // since TakeDeeds
   [[nodiscard]] std::vector<PodDeed> Deeds() const;           // likewise
   [[nodiscard]] std::vector<PodDeed> TakeDeeds();
   // The scheduler worked on and on at one moment without coming to rest.
@@ -85,6 +90,7 @@ class Replay final {
   ClusterClient client_;
   std::set<std::string> defined_;                          // names of definitions
   std::map<std::string, std::set<std::string>> kinds_of_;  // the served kinds, by apiVersion
+  std::vector<Preemption> preemptions_;
   bool started_ = false;
   bool spins_ = false;
   absl::Time next_ = absl::InfiniteFuture();

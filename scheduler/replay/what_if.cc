@@ -10,7 +10,6 @@
 #include "absl/strings/str_split.h"
 #include "api/base/status_macros.h"
 #include "api/base/time_text.h"
-#include "scheduler/loop/records/left_for.h"
 #include "scheduler/replay/cluster_changes.h"
 #include "scheduler/replay/job_pods.h"
 #include "scheduler/replay/known_ends.h"
@@ -64,8 +63,6 @@ class Asking final {
     Settle();
     const ClusterViewPtr before = replay_.View();
     for (const GangView& gang : before->gangs) Remember(gang);
-    // Pods evicted before the job comes are evicted for others.
-    if (!job.empty()) evicted_for_others_ = replay_.Evicted().size();
     RETURN_IF_ERROR(Annotate(replay_.Load(job), "the job"));
     Settle();
     const ClusterViewPtr view = replay_.View();
@@ -184,15 +181,8 @@ class Asking final {
   }
   [[nodiscard]] std::vector<std::string> GangsEvictedFor(const std::string& gang) const {
     std::set<std::string> gangs;
-    const std::vector<std::string> pods = replay_.Evicted();
-    for (size_t i = evicted_for_others_; i < pods.size(); ++i) gangs.insert(GangOf(pods[i]));
-    if (gangs.empty()) return {};
-    for (const Json& object : replay_.Dump()) {
-      if (object["kind"].AsString() != "PodGroup") continue;
-      const std::vector<LeftFor> left = ParseLeftFor(object["status"]["preemptedBy"].AsString());
-      // It left for another gang that is asked about.
-      if (left.empty() || left.back().name == gang || !starts_.contains(left.back().name)) continue;
-      gangs.erase(KeyOf(object));
+    for (const Preemption& preemption : replay_.preemptions()) {
+      if (preemption.gang == gang) gangs.insert(preemption.victim);
     }
     return {gangs.begin(), gangs.end()};
   }
@@ -224,6 +214,7 @@ class Asking final {
       it->second.kind = StartKind::kLater;
       it->second.at = std::min(at, BoundAt(gang));
       it->second.after_ends = some_ended_;
+      it->second.evicts = GangsEvictedFor(it->first);
       some = true;
     }
     return some;
@@ -248,7 +239,6 @@ class Asking final {
   absl::Time happened_;   // an end, a start or a division
   size_t divisions_ = 0;  // so far
   bool some_ended_ = false;
-  size_t evicted_for_others_ = 0;               // pods
   std::set<std::string> ended_or_runs_;         // pods whose end is known here
   std::set<std::string> known_;                 // gangs that were there before
   std::map<std::string, std::string> gang_of_;  // by pod
@@ -302,6 +292,13 @@ std::string DivisionText(const std::vector<NodeDivision>& divides) {
                       ", which is taken to last ", absl::FormatDuration(kDivisionTakes));
 }
 
+// ", after default/a, default/b were evicted"
+std::string EvictionText(const std::vector<std::string>& gangs) {
+  if (gangs.empty()) return "";
+  return absl::StrCat(", after ", absl::StrJoin(gangs, ", "),
+                      gangs.size() == 1 ? " was evicted" : " were evicted");
+}
+
 }  // namespace
 
 std::string GangStartText(const GangStart& start) {
@@ -313,12 +310,11 @@ std::string GangStartText(const GangStart& start) {
     case StartKind::kNow:
       return absl::StrCat("would start now ", where);
     case StartKind::kAfterEvicting:
-      return absl::StrCat("would start now ", where, ", after ", absl::StrJoin(start.evicts, ", "),
-                          start.evicts.size() == 1 ? " was evicted" : " were evicted");
+      return absl::StrCat("would start now ", where, EvictionText(start.evicts));
     case StartKind::kLater:
-      return absl::StrCat("would start at ", TimeText(start.at), " ", where,
-                          start.after_ends ? ", by the ends that are known" : "",
-                          DivisionText(start.divides));
+      return absl::StrCat(
+          "would start at ", TimeText(start.at), " ", where, EvictionText(start.evicts),
+          start.after_ends ? ", by the ends that are known" : "", DivisionText(start.divides));
     case StartKind::kNotSoon:
       return absl::StrCat("would wait: ", start.reason, ": ", start.message);
     case StartKind::kNever:

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_join.h"
@@ -16,6 +17,14 @@
 
 namespace maniple {
 namespace {
+
+std::vector<std::string> EvictedPods(const Replay& live) {
+  std::vector<std::string> pods;
+  for (PodDeed& deed : live.Deeds()) {
+    if (deed.node.empty()) pods.push_back(std::move(deed.pod));
+  }
+  return pods;
+}
 
 // What has become of the gang "job", in the words of what-if.
 GangStart Outcome(Replay& live, size_t evicted_before) {
@@ -31,7 +40,7 @@ GangStart Outcome(Replay& live, size_t evicted_before) {
   }
   if (start.kind != StartKind::kNow) return start;
   std::set<std::string> gangs;
-  const std::vector<std::string> pods = live.Evicted();
+  const std::vector<std::string> pods = EvictedPods(live);
   for (size_t i = evicted_before; i < pods.size(); ++i) {
     gangs.insert(pods[i].substr(0, pods[i].rfind('-')));
   }
@@ -62,7 +71,7 @@ TEST(WhatIfOracle, SaysWhatThenHappens) {
     const GangStart& said = answer->gangs[0];
 
     ComeToRest(world, LoopOptionsOf(seed));
-    const size_t evicted = world.live().Evicted().size();
+    const size_t evicted = EvictedPods(world.live()).size();
     world.Add(question.job);
     world.live().RunUntil(world.live().now() + absl::Seconds(3));
     const GangStart happened = Outcome(world.live(), evicted);
@@ -105,12 +114,12 @@ TEST(WhatIfOracle, SaysWhenADivisionLetsItStart) {
     const bool starts = said.kind == StartKind::kLater;
     const absl::Time before = starts ? said.at - absl::Seconds(1) : world.live().now() + kHorizon;
     world.live().RunUntil(before);
-    EXPECT_FALSE(StartsAtOnce(Outcome(world.live(), world.live().Evicted().size())))
+    EXPECT_FALSE(StartsAtOnce(Outcome(world.live(), EvictedPods(world.live()).size())))
         << "seed " << seed << ": said: " << GangStartText(said);
     ++(starts ? later : waiting);
     if (!starts) continue;
     world.live().RunUntil(said.at + absl::Seconds(1));
-    const GangStart happened = Outcome(world.live(), world.live().Evicted().size());
+    const GangStart happened = Outcome(world.live(), EvictedPods(world.live()).size());
     EXPECT_EQ(happened.kind, StartKind::kNow)
         << "seed " << seed << ": said: " << GangStartText(said)
         << "; happened: " << GangStartText(happened);
