@@ -232,8 +232,8 @@ std::string Names(const Json& list, absl::string_view resource) {
   std::string out;
   for (const Json& item : list["items"].items()) {
     const std::string& space = item["namespace"].AsString();
-    absl::StrAppend(&out, resource, "/", space.empty() ? "" : absl::StrCat(space, "/"),
-                    item["name"].AsString(), "\n");
+    absl::StrAppend(&out, item["singleton"].AsBool() ? "pod" : resource, "/",
+                    space.empty() ? "" : absl::StrCat(space, "/"), item["name"].AsString(), "\n");
   }
   return out;
 }

@@ -14,7 +14,8 @@
 namespace maniple {
 namespace {
 
-constexpr char kStandardOutput[] = "-";
+// As a file, what it is redirected to would be opened anew, and written from its beginning.
+bool IsStandardOutput(const std::string& file) { return file == "-" || file == "/dev/stdout"; }
 
 bool IsToBeReplaced(const std::string& file) {
   std::error_code unknown;
@@ -25,7 +26,7 @@ bool IsToBeReplaced(const std::string& file) {
 }  // namespace
 
 std::string FileOfRun(const std::string& file, absl::string_view run) {
-  if (file == kStandardOutput) return file;
+  if (IsStandardOutput(file)) return file;
   const std::filesystem::path path(file);
   // A name may be a path. A plus in it is doubled, so that it differs from a slash.
   const std::string plain = absl::StrReplaceAll(run, {{"+", "++"}, {"/", "+"}});
@@ -35,14 +36,14 @@ std::string FileOfRun(const std::string& file, absl::string_view run) {
 }
 
 absl::Status CheckRunFile(const std::string& file) {
-  if (file.empty() || file == kStandardOutput || !IsToBeReplaced(file)) return absl::OkStatus();
+  if (file.empty() || IsStandardOutput(file) || !IsToBeReplaced(file)) return absl::OkStatus();
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0) return absl::OkStatus();
   return absl::ErrnoToStatus(errno, file);
 }
 
 absl::Status WriteRunFile(const std::string& file, absl::string_view bytes, FileAccess access) {
-  if (file == kStandardOutput) {
+  if (IsStandardOutput(file)) {
     std::cout << bytes;
     return absl::OkStatus();  // the program asks at its end whether that went well
   }

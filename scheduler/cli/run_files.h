@@ -15,7 +15,7 @@ namespace maniple {
 // Whether WriteRunFile could write it: asked before hours of work. "" is no file.
 [[nodiscard]] absl::Status CheckRunFile(const std::string& file);
 // A file whole or not at all. A pipe, a device or a link is written into: others have it open, or
-// the machine needs it. "-" is standard output.
+// the machine needs it. "-" and "/dev/stdout" are standard output.
 [[nodiscard]] absl::Status WriteRunFile(const std::string& file, absl::string_view bytes,
                                         FileAccess access);
 

@@ -79,6 +79,10 @@ def a_trace_and_its_figures_may_go_through_pipes(folder):
     line = f'"{build_folder() / "maniple"}" simulate <(cat "{trace}") --nodes 1 --csv /dev/stdout | grep -c ^job-0'
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=120, cwd=ROOT)
     assert done.returncode == 0 and int(done.stdout) == 1, done
+    kept = Path(folder, "kept.txt")
+    line = f'"{build_folder() / "maniple"}" simulate "{trace}" --nodes 1 --csv /dev/stdout -o json > "{kept}"'
+    subprocess.run(["bash", "-c", line], check=True, timeout=120, cwd=ROOT)
+    assert "job-0" in kept.read_text() and '"waitSeconds"' in kept.read_text(), kept.read_text()
 
 
 def what_is_wrong_is_named_in_one_line(folder):

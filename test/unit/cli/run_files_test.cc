@@ -33,7 +33,10 @@ TEST(RunFiles, TwoRunsWriteTwoFiles) {
   }
 }
 
-TEST(RunFiles, StandardOutputIsOneForAllRuns) { EXPECT_EQ(FileOfRun("-", "b"), "-"); }
+TEST(RunFiles, StandardOutputIsOneForAllRuns) {
+  EXPECT_EQ(FileOfRun("-", "b"), "-");
+  EXPECT_EQ(FileOfRun("/dev/stdout", "b"), "/dev/stdout");
+}
 
 TEST(RunFiles, PipesAndLinksAreWrittenInto) {
   const TempFolder folder;

@@ -23,6 +23,13 @@ TEST(ThoseWhoWait, AreListedInOrderOfServiceWhateverTheForm) {
   EXPECT_EQ(Names(waiting, "podgroup"), "podgroup/ns/first\npodgroup/ns/late\n");
 }
 
+TEST(ThoseWhoWait, APodThatIsAGangByItselfIsNoPodGroup) {
+  Json lone = Gang("lone", 1);
+  lone.Set("singleton", true);
+  EXPECT_EQ(Names(Json::Object({{"items", Json::Array({lone, Gang("train", 2)})}}), "podgroup"),
+            "pod/ns/lone\npodgroup/ns/train\n");
+}
+
 TEST(ThoseWhoWait, OfNobodyAreNobody) {
   EXPECT_EQ(ThoseWhoWait(Json::Object({{"items", Json::Array()}}))["items"].size(), 0u);
 }
