@@ -170,7 +170,8 @@ void Print(const std::vector<SimulationFigures>& runs, const std::string& output
 }
 
 void Note(const WorkloadTrace& trace) {
-  std::cerr << "note: " << trace.format << ", " << trace.jobs.size() << " jobs";
+  std::cerr << "note: " << trace.format << ", " << trace.jobs.size()
+            << (trace.jobs.size() == 1 ? " job" : " jobs");
   if (trace.never_ran > 0)
     std::cerr << "; " << trace.never_ran << " rows without a run time left out";
   if (trace.rounded > 0) {

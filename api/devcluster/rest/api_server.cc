@@ -179,7 +179,8 @@ class ApiServer::Impl {
     const ResourceRequest resource{
         request, *type, *std::move(path),
         Query(mark < target.size() ? target.substr(mark + 1) : absl::string_view())};
-    return Serve(resource, now);
+    ApiOr<ApiReply> reply = Serve(resource, now);
+    return reply.ok() ? *std::move(reply) : ErrorReply(reply.error());
   }
 
   bool IsGroup(absl::string_view group) const {
@@ -188,7 +189,7 @@ class ApiServer::Impl {
                        [&](const ResourceType* type) { return type->group == group; });
   }
 
-  ApiReply Serve(const ResourceRequest& request, absl::Time now) {
+  ApiOr<ApiReply> Serve(const ResourceRequest& request, absl::Time now) {
     const Cluster cluster = ClusterAt(now);
     const RestContext context{cluster, watches_};
     if (!request.type.storage.valid()) return ServeReview(context, request);

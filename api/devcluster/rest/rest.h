@@ -16,13 +16,16 @@ struct RestContext {
   Watches& watches;
 };
 
-[[nodiscard]] ApiReply ServeRead(const RestContext& context, const ResourceRequest& request);
+[[nodiscard]] ApiOr<ApiReply> ServeRead(const RestContext& context, const ResourceRequest& request);
 // POST, PUT, PATCH, DELETE on an object or a collection.
-[[nodiscard]] ApiReply ServeWrite(const RestContext& context, const ResourceRequest& request);
+[[nodiscard]] ApiOr<ApiReply> ServeWrite(const RestContext& context,
+                                         const ResourceRequest& request);
 // Everything below an object: /status, /binding, /eviction, /log, /scale, /finalize.
-[[nodiscard]] ApiReply ServeSubresource(const RestContext& context, const ResourceRequest& request);
+[[nodiscard]] ApiOr<ApiReply> ServeSubresource(const RestContext& context,
+                                               const ResourceRequest& request);
 // POST of a kind that is answered and not stored: access reviews, the legacy bindings.
-[[nodiscard]] ApiReply ServeReview(const RestContext& context, const ResourceRequest& request);
+[[nodiscard]] ApiOr<ApiReply> ServeReview(const RestContext& context,
+                                          const ResourceRequest& request);
 
 // The steps that writes to objects and to subresources share.
 

@@ -7,26 +7,26 @@
 namespace maniple::devcluster {
 namespace {
 
-ApiReply Get(const RestContext& context, const ResourceRequest& request) {
+ApiOr<ApiReply> Get(const RestContext& context, const ResourceRequest& request) {
   const Store& store = context.cluster.store;
   uint64_t version = 0;
   if (absl::SimpleAtoi(request.query.Get("resourceVersion"), &version) &&
       version > store.version()) {
-    return ErrorReply(TooLargeResourceVersion(version, store.version()));
+    return TooLargeResourceVersion(version, store.version());
   }
   const ObjectPtr object = store.Get(request.type.storage, NameIn(request));
-  if (object == nullptr) return ErrorReply(NotFound(request.type, request.path.name));
+  if (object == nullptr) return NotFound(request.type, request.path.name);
   return ObjectReply(request, 200, object, context.cluster.now);
 }
 
-ApiReply Watch(const RestContext& context, const ResourceRequest& request, ListOptions options) {
+ApiOr<ApiReply> Watch(const RestContext& context, const ResourceRequest& request,
+                      ListOptions options) {
   const Watches::Form form{.form = ParseAccept(request.http.accept),
                            .row_object = ParseRowObject(request.query.Get("includeObject"))};
-  const ApiOr<WatchId> id =
-      context.watches.Start(request, std::move(options), form, context.cluster.now);
-  if (!id.ok()) return ErrorReply(id.error());
+  API_ASSIGN_OR_RETURN(const WatchId id, context.watches.Start(request, std::move(options), form,
+                                                               context.cluster.now));
   ApiReply reply;
-  reply.watch = *id;
+  reply.watch = id;
   return reply;
 }
 
@@ -39,24 +39,20 @@ ResourceRequest AsCollection(const ResourceRequest& request) {
 
 }  // namespace
 
-ApiReply ServeRead(const RestContext& context, const ResourceRequest& request) {
+ApiOr<ApiReply> ServeRead(const RestContext& context, const ResourceRequest& request) {
   const bool named = !request.path.name.empty();
   const bool watch = request.path.watch || request.query.IsTrue("watch");
   if (named && !watch) return Get(context, request);
-  ApiOr<ListOptions> options = ParseListOptions(request);
-  if (!options.ok()) return ErrorReply(options.error());
-  options->watch = watch;
+  API_ASSIGN_OR_RETURN(ListOptions options, ParseListOptions(request));
+  options.watch = watch;
   if (named) {
-    const ApiOr<FieldSelector> one =
-        FieldSelector::Parse("metadata.name=" + request.path.name, request.type);
-    if (!one.ok()) return ErrorReply(one.error());
-    options->fields = *one;
-    return Watch(context, AsCollection(request), *std::move(options));
+    API_ASSIGN_OR_RETURN(options.fields,
+                         FieldSelector::Parse("metadata.name=" + request.path.name, request.type));
+    return Watch(context, AsCollection(request), std::move(options));
   }
-  if (options->watch) return Watch(context, request, *std::move(options));
-  const ApiOr<ListPage> page = ListObjects(context.cluster.store, request, *options);
-  if (!page.ok()) return ErrorReply(page.error());
-  return ListReply(request, *page, context.cluster.now);
+  if (options.watch) return Watch(context, request, std::move(options));
+  API_ASSIGN_OR_RETURN(const ListPage page, ListObjects(context.cluster.store, request, options));
+  return ListReply(request, page, context.cluster.now);
 }
 
 }  // namespace maniple::devcluster

@@ -31,36 +31,30 @@ ApiReply Created() {
   return JsonReply(201, status);
 }
 
-ApiReply Status(const RestContext& context, const ResourceRequest& request) {
+ApiOr<ApiReply> Status(const RestContext& context, const ResourceRequest& request) {
   if (request.http.method == "GET") {
-    const ApiOr<ObjectPtr> object = Find(context, request);
-    if (!object.ok()) return ErrorReply(object.error());
-    return ObjectReply(request, 200, *object, context.cluster.now);
+    API_ASSIGN_OR_RETURN(const ObjectPtr found, Find(context, request));
+    return ObjectReply(request, 200, found, context.cluster.now);
   }
   Json object;
   if (request.http.method == "PUT") {
-    ApiOr<Json> replacement = DecodeReplacement(request);
-    if (!replacement.ok()) return ErrorReply(replacement.error());
-    object = *std::move(replacement);
+    API_ASSIGN_OR_RETURN(object, DecodeReplacement(request));
   } else if (request.http.method == "PATCH") {
-    ApiOr<Patched> patched = PatchedObject(context.cluster, request);
-    if (!patched.ok()) return ErrorReply(patched.error());
-    if (patched->exists == Patched::Exists::kNo) {
-      return ErrorReply(NotFound(request.type, request.path.name));
+    API_ASSIGN_OR_RETURN(Patched patched, PatchedObject(context.cluster, request));
+    if (patched.exists == Patched::Exists::kNo) {
+      return NotFound(request.type, request.path.name);
     }
-    object = std::move(patched->object);
+    object = std::move(patched.object);
   } else {
-    return ErrorReply(MethodNotAllowed());
+    return MethodNotAllowed();
   }
-  const ApiOr<std::vector<std::string>> warnings = CheckFields(request, object);
-  if (!warnings.ok()) return ErrorReply(warnings.error());
-  const ApiOr<DryRun> dry_run = ParseDryRun(request.query, "UpdateOptions");
-  if (!dry_run.ok()) return ErrorReply(dry_run.error());
-  const ApiOr<ObjectPtr> stored = UpdateObject(context.cluster, request.type, std::move(object),
-                                               WritePart::kStatus, {.dry_run = *dry_run});
-  if (!stored.ok()) return ErrorReply(stored.error());
-  ApiReply reply = ObjectReply(request, 200, *stored, context.cluster.now);
-  AddWarnings(*warnings, reply);
+  API_ASSIGN_OR_RETURN(const std::vector<std::string> warnings, CheckFields(request, object));
+  API_ASSIGN_OR_RETURN(const DryRun dry_run, ParseDryRun(request.query, "UpdateOptions"));
+  API_ASSIGN_OR_RETURN(const ObjectPtr stored,
+                       UpdateObject(context.cluster, request.type, std::move(object),
+                                    WritePart::kStatus, {.dry_run = dry_run}));
+  ApiReply reply = ObjectReply(request, 200, stored, context.cluster.now);
+  AddWarnings(warnings, reply);
   return reply;
 }
 
@@ -82,47 +76,37 @@ ApiOr<Json> DecodeSubresource(const ResourceRequest& request, absl::string_view 
   return body;
 }
 
-ApiReply Bind(const RestContext& context, const ResourceRequest& request, const ObjectName& pod,
-              const Json& binding) {
+ApiOr<ApiReply> Bind(const RestContext& context, const ResourceRequest& request,
+                     const ObjectName& pod, const Json& binding) {
   const std::string& ns = binding["metadata"]["namespace"].AsString();
   if (!ns.empty() && ns != pod.namespace_name) {
-    return ErrorReply(BadRequest(
-        "the namespace of the provided object does not match the namespace sent on the request"));
+    return BadRequest(
+        "the namespace of the provided object does not match the namespace sent on the request");
   }
-  const ApiOr<DryRun> dry_run = ParseDryRun(request.query, "CreateOptions");
-  if (!dry_run.ok()) return ErrorReply(dry_run.error());
-  if (const MaybeError error = BindPod(context.cluster, pod, binding, *dry_run)) {
-    return ErrorReply(*error);
-  }
+  API_ASSIGN_OR_RETURN(const DryRun dry_run, ParseDryRun(request.query, "CreateOptions"));
+  API_RETURN_IF_ERROR(BindPod(context.cluster, pod, binding, dry_run));
   return Created();
 }
 
-ApiReply Binding(const RestContext& context, const ResourceRequest& request) {
-  if (request.http.method != "POST") return ErrorReply(MethodNotAllowed());
-  const ApiOr<Json> binding = DecodeSubresource(request, "Binding");
-  if (!binding.ok()) return ErrorReply(binding.error());
-  return Bind(context, request, NameIn(request), *binding);
+ApiOr<ApiReply> Binding(const RestContext& context, const ResourceRequest& request) {
+  if (request.http.method != "POST") return MethodNotAllowed();
+  API_ASSIGN_OR_RETURN(const Json binding, DecodeSubresource(request, "Binding"));
+  return Bind(context, request, NameIn(request), binding);
 }
 
-ApiReply Eviction(const RestContext& context, const ResourceRequest& request) {
-  if (request.http.method != "POST") return ErrorReply(MethodNotAllowed());
-  const ApiOr<Json> eviction = DecodeSubresource(request, "Eviction");
-  if (!eviction.ok()) return ErrorReply(eviction.error());
-  const ApiOr<DryRun> dry_run = ParseDryRun(request.query, "CreateOptions");
-  if (!dry_run.ok()) return ErrorReply(dry_run.error());
-  if (const MaybeError error = EvictPod(context.cluster, NameIn(request), *eviction, *dry_run)) {
-    return ErrorReply(*error);
-  }
+ApiOr<ApiReply> Eviction(const RestContext& context, const ResourceRequest& request) {
+  if (request.http.method != "POST") return MethodNotAllowed();
+  API_ASSIGN_OR_RETURN(const Json eviction, DecodeSubresource(request, "Eviction"));
+  API_ASSIGN_OR_RETURN(const DryRun dry_run, ParseDryRun(request.query, "CreateOptions"));
+  API_RETURN_IF_ERROR(EvictPod(context.cluster, NameIn(request), eviction, dry_run));
   return Created();
 }
 
-ApiReply Log(const RestContext& context, const ResourceRequest& request) {
-  const ApiOr<ObjectPtr> pod = Find(context, request);
-  if (!pod.ok()) return ErrorReply(pod.error());
-  const std::string& node = (**pod)["spec"]["nodeName"].AsString();
+ApiOr<ApiReply> Log(const RestContext& context, const ResourceRequest& request) {
+  API_ASSIGN_OR_RETURN(const ObjectPtr pod, Find(context, request));
+  const std::string& node = (*pod)["spec"]["nodeName"].AsString();
   if (node.empty()) {
-    return ErrorReply(
-        BadRequest(absl::StrCat("pod ", request.path.name, " does not have a host assigned")));
+    return BadRequest(absl::StrCat("pod ", request.path.name, " does not have a host assigned"));
   }
   ApiReply reply;
   reply.content_type = "text/plain";
@@ -139,35 +123,29 @@ ApiOr<Json> PatchedScale(const ResourceRequest& request, const Json& scale) {
              : ApplyMergePatch(scale, *patch);
 }
 
-ApiReply Scale(const RestContext& context, const ResourceRequest& request) {
+ApiOr<ApiReply> Scale(const RestContext& context, const ResourceRequest& request) {
   const std::string& method = request.http.method;
   if (method != "GET" && method != "PUT" && method != "PATCH") {
-    return ErrorReply(MethodNotAllowed());
+    return MethodNotAllowed();
   }
-  const ApiOr<ObjectPtr> found = Find(context, request);
-  if (!found.ok()) return ErrorReply(found.error());
-  const Json scale = ScaleOf(**found);
+  API_ASSIGN_OR_RETURN(const ObjectPtr found, Find(context, request));
+  const Json scale = ScaleOf(*found);
   if (method == "GET") return JsonReply(200, scale);
-  const ApiOr<Json> wanted =
-      method == "PATCH" ? PatchedScale(request, scale) : DecodeSubresource(request, "Scale");
-  if (!wanted.ok()) return ErrorReply(wanted.error());
-  const ApiOr<DryRun> dry_run = ParseDryRun(request.query, "UpdateOptions");
-  if (!dry_run.ok()) return ErrorReply(dry_run.error());
-  ApiOr<Json> next = WithScale(request.type, **found, *wanted);
-  if (!next.ok()) return ErrorReply(next.error());
-  const ApiOr<ObjectPtr> stored = UpdateObject(context.cluster, request.type, *std::move(next),
-                                               WritePart::kMain, {.dry_run = *dry_run});
-  if (!stored.ok()) return ErrorReply(stored.error());
-  return JsonReply(200, ScaleOf(**stored));
+  API_ASSIGN_OR_RETURN(const Json wanted, method == "PATCH" ? PatchedScale(request, scale)
+                                                            : DecodeSubresource(request, "Scale"));
+  API_ASSIGN_OR_RETURN(const DryRun dry_run, ParseDryRun(request.query, "UpdateOptions"));
+  API_ASSIGN_OR_RETURN(Json next, WithScale(request.type, *found, wanted));
+  API_ASSIGN_OR_RETURN(const ObjectPtr stored,
+                       UpdateObject(context.cluster, request.type, std::move(next),
+                                    WritePart::kMain, {.dry_run = dry_run}));
+  return JsonReply(200, ScaleOf(*stored));
 }
 
-ApiReply Finalize(const RestContext& context, const ResourceRequest& request) {
-  if (request.http.method != "PUT") return ErrorReply(MethodNotAllowed());
-  const ApiOr<Json> ns = DecodeReplacement(request);
-  if (!ns.ok()) return ErrorReply(ns.error());
-  const ApiOr<ObjectPtr> stored = FinalizeNamespace(context.cluster, *ns);
-  if (!stored.ok()) return ErrorReply(stored.error());
-  return ObjectReply(request, 200, *stored, context.cluster.now);
+ApiOr<ApiReply> Finalize(const RestContext& context, const ResourceRequest& request) {
+  if (request.http.method != "PUT") return MethodNotAllowed();
+  API_ASSIGN_OR_RETURN(const Json ns, DecodeReplacement(request));
+  API_ASSIGN_OR_RETURN(const ObjectPtr stored, FinalizeNamespace(context.cluster, ns));
+  return ObjectReply(request, 200, stored, context.cluster.now);
 }
 
 Json ReviewStatus(const ResourceType& type, const ApiRequest& request) {
@@ -189,11 +167,10 @@ Json ReviewStatus(const ResourceType& type, const ApiRequest& request) {
 
 }  // namespace
 
-ApiReply ServeSubresource(const RestContext& context, const ResourceRequest& request) {
+ApiOr<ApiReply> ServeSubresource(const RestContext& context, const ResourceRequest& request) {
   const std::string& name = request.path.subresource;
   if (request.type.FindSubresource(name) == nullptr) {
-    return ErrorReply(request.type.custom ? NotFound(request.type, request.path.name)
-                                          : NoSuchPath());
+    return request.type.custom ? NotFound(request.type, request.path.name) : NoSuchPath();
   }
   if (name == "status") return Status(context, request);
   if (name == "binding") return Binding(context, request);
@@ -201,23 +178,21 @@ ApiReply ServeSubresource(const RestContext& context, const ResourceRequest& req
   if (name == "log") return Log(context, request);
   if (name == "scale") return Scale(context, request);
   if (name == "finalize") return Finalize(context, request);
-  return ErrorReply(NoSuchPath());
+  return NoSuchPath();
 }
 
-ApiReply ServeReview(const RestContext& context, const ResourceRequest& request) {
+ApiOr<ApiReply> ServeReview(const RestContext& context, const ResourceRequest& request) {
   if (request.http.method != "POST" || !request.path.name.empty()) {
-    return ErrorReply(MethodNotAllowed());
+    return MethodNotAllowed();
   }
-  ApiOr<Json> body = DecodeObject(request.http, request.type);
-  if (!body.ok()) return ErrorReply(body.error());
-  if (const std::string why = TypeProblem(request.type, *body); !why.empty()) {
-    return ErrorReply(BadRequest(why));
+  API_ASSIGN_OR_RETURN(Json review, DecodeObject(request.http, request.type));
+  if (const std::string why = TypeProblem(request.type, review); !why.empty()) {
+    return BadRequest(why);
   }
   if (request.type.kind == "Binding") {
     return Bind(context, request,
-                {request.path.namespace_name, (*body)["metadata"]["name"].AsString()}, *body);
+                {request.path.namespace_name, review["metadata"]["name"].AsString()}, review);
   }
-  Json review = *std::move(body);
   Json& metadata = review.Mutable("metadata");
   if (!metadata.is_object()) metadata = Json::Object();
   if (request.type.kind == "SelfSubjectReview") {

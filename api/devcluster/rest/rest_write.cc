@@ -59,53 +59,44 @@ ApiOr<ObjectPtr> Create(const RestContext& context, const ResourceRequest& reque
   return CreateObject(context.cluster, request.type, std::move(object), {.dry_run = dry_run});
 }
 
-ApiReply Post(const RestContext& context, const ResourceRequest& request) {
-  ApiOr<Json> object = DecodeObject(request.http, request.type);
-  if (!object.ok()) return ErrorReply(object.error());
-  const ApiOr<std::vector<std::string>> warnings = CheckFields(request, *object);
-  if (!warnings.ok()) return ErrorReply(warnings.error());
-  const ApiOr<ObjectPtr> made = Create(context, request, *std::move(object));
-  if (!made.ok()) return ErrorReply(made.error());
-  ApiReply reply = ObjectReply(request, 201, *made, context.cluster.now);
-  AddWarnings(*warnings, reply);
+ApiOr<ApiReply> Post(const RestContext& context, const ResourceRequest& request) {
+  API_ASSIGN_OR_RETURN(Json object, DecodeObject(request.http, request.type));
+  API_ASSIGN_OR_RETURN(const std::vector<std::string> warnings, CheckFields(request, object));
+  API_ASSIGN_OR_RETURN(const ObjectPtr made, Create(context, request, std::move(object)));
+  ApiReply reply = ObjectReply(request, 201, made, context.cluster.now);
+  AddWarnings(warnings, reply);
   return reply;
 }
 
-ApiReply Put(const RestContext& context, const ResourceRequest& request) {
-  ApiOr<Json> object = DecodeReplacement(request);
-  if (!object.ok()) return ErrorReply(object.error());
-  const ApiOr<std::vector<std::string>> warnings = CheckFields(request, *object);
-  if (!warnings.ok()) return ErrorReply(warnings.error());
-  const ApiOr<DryRun> dry_run = ParseDryRun(request.query, "UpdateOptions");
-  if (!dry_run.ok()) return ErrorReply(dry_run.error());
+ApiOr<ApiReply> Put(const RestContext& context, const ResourceRequest& request) {
+  API_ASSIGN_OR_RETURN(Json object, DecodeReplacement(request));
+  API_ASSIGN_OR_RETURN(const std::vector<std::string> warnings, CheckFields(request, object));
+  API_ASSIGN_OR_RETURN(const DryRun dry_run, ParseDryRun(request.query, "UpdateOptions"));
   const bool creates = request.type.traits.create_on_update &&
                        context.cluster.store.Get(request.type.storage, NameIn(request)) == nullptr;
-  const ApiOr<ObjectPtr> stored =
-      creates
-          ? CreateObject(context.cluster, request.type, *std::move(object), {.dry_run = *dry_run})
-          : UpdateObject(context.cluster, request.type, *std::move(object), WritePart::kMain,
-                         {.dry_run = *dry_run});
-  if (!stored.ok()) return ErrorReply(stored.error());
-  ApiReply reply = ObjectReply(request, creates ? 201 : 200, *stored, context.cluster.now);
-  AddWarnings(*warnings, reply);
+  API_ASSIGN_OR_RETURN(
+      const ObjectPtr stored,
+      creates ? CreateObject(context.cluster, request.type, std::move(object), {.dry_run = dry_run})
+              : UpdateObject(context.cluster, request.type, std::move(object), WritePart::kMain,
+                             {.dry_run = dry_run}));
+  ApiReply reply = ObjectReply(request, creates ? 201 : 200, stored, context.cluster.now);
+  AddWarnings(warnings, reply);
   return reply;
 }
 
-ApiReply Patch(const RestContext& context, const ResourceRequest& request) {
-  ApiOr<Patched> patched = PatchedObject(context.cluster, request);
-  if (!patched.ok()) return ErrorReply(patched.error());
-  const ApiOr<std::vector<std::string>> warnings = CheckFields(request, patched->object);
-  if (!warnings.ok()) return ErrorReply(warnings.error());
-  const ApiOr<DryRun> dry_run = ParseDryRun(request.query, "PatchOptions");
-  if (!dry_run.ok()) return ErrorReply(dry_run.error());
-  const bool creates = patched->exists == Patched::Exists::kNo;
-  const ApiOr<ObjectPtr> stored =
-      creates ? Create(context, request, std::move(patched->object))
-              : UpdateObject(context.cluster, request.type, std::move(patched->object),
-                             WritePart::kMain, {.dry_run = *dry_run});
-  if (!stored.ok()) return ErrorReply(stored.error());
-  ApiReply reply = ObjectReply(request, creates ? 201 : 200, *stored, context.cluster.now);
-  AddWarnings(*warnings, reply);
+ApiOr<ApiReply> Patch(const RestContext& context, const ResourceRequest& request) {
+  API_ASSIGN_OR_RETURN(Patched patched, PatchedObject(context.cluster, request));
+  API_ASSIGN_OR_RETURN(const std::vector<std::string> warnings,
+                       CheckFields(request, patched.object));
+  API_ASSIGN_OR_RETURN(const DryRun dry_run, ParseDryRun(request.query, "PatchOptions"));
+  const bool creates = patched.exists == Patched::Exists::kNo;
+  API_ASSIGN_OR_RETURN(const ObjectPtr stored,
+                       creates
+                           ? Create(context, request, std::move(patched.object))
+                           : UpdateObject(context.cluster, request.type, std::move(patched.object),
+                                          WritePart::kMain, {.dry_run = dry_run}));
+  ApiReply reply = ObjectReply(request, creates ? 201 : 200, stored, context.cluster.now);
+  AddWarnings(warnings, reply);
   return reply;
 }
 
@@ -140,33 +131,28 @@ Json DeletedStatus(const ResourceType& type, const Json& object) {
   return status;
 }
 
-ApiReply Delete(const RestContext& context, const ResourceRequest& request) {
-  const ApiOr<DeleteOptions> options = OptionsOfDelete(request);
-  if (!options.ok()) return ErrorReply(options.error());
-  const ApiOr<Deleted> deleted =
-      DeleteObject(context.cluster, request.type, NameIn(request), *options);
-  if (!deleted.ok()) return ErrorReply(deleted.error());
-  if (deleted->outcome == Deleted::Outcome::kRemoved &&
+ApiOr<ApiReply> Delete(const RestContext& context, const ResourceRequest& request) {
+  API_ASSIGN_OR_RETURN(const DeleteOptions options, OptionsOfDelete(request));
+  API_ASSIGN_OR_RETURN(const Deleted deleted,
+                       DeleteObject(context.cluster, request.type, NameIn(request), options));
+  if (deleted.outcome == Deleted::Outcome::kRemoved &&
       !request.type.traits.returns_deleted_object) {
-    return JsonReply(200, DeletedStatus(request.type, *deleted->object));
+    return JsonReply(200, DeletedStatus(request.type, *deleted.object));
   }
-  return ObjectReply(request, 200, deleted->object, context.cluster.now);
+  return ObjectReply(request, 200, deleted.object, context.cluster.now);
 }
 
-ApiReply DeleteCollection(const RestContext& context, const ResourceRequest& request) {
-  ApiOr<ListOptions> selection = ParseListOptions(request);
-  if (!selection.ok()) return ErrorReply(selection.error());
-  const ApiOr<DeleteOptions> options = OptionsOfDelete(request);
-  if (!options.ok()) return ErrorReply(options.error());
-  ApiOr<ListPage> page = ListObjects(context.cluster.store, request, *selection);
-  if (!page.ok()) return ErrorReply(page.error());
-  for (ObjectPtr& object : page->objects) {
+ApiOr<ApiReply> DeleteCollection(const RestContext& context, const ResourceRequest& request) {
+  API_ASSIGN_OR_RETURN(ListOptions selection, ParseListOptions(request));
+  API_ASSIGN_OR_RETURN(const DeleteOptions options, OptionsOfDelete(request));
+  API_ASSIGN_OR_RETURN(ListPage page, ListObjects(context.cluster.store, request, selection));
+  for (ObjectPtr& object : page.objects) {
     const ApiOr<Deleted> deleted =
-        DeleteObject(context.cluster, request.type, NameOf(*object), *options);
-    if (!deleted.ok() && deleted.error().code != 404) return ErrorReply(deleted.error());
+        DeleteObject(context.cluster, request.type, NameOf(*object), options);
+    if (!deleted.ok() && deleted.error().code != 404) return deleted.error();
     if (deleted.ok()) object = deleted->object;
   }
-  return ListReply(request, *page, context.cluster.now);
+  return ListReply(request, page, context.cluster.now);
 }
 
 MaybeError CheckSameName(const ResourceRequest& request, const Json& object) {
@@ -316,7 +302,7 @@ void AddWarnings(const std::vector<std::string>& warnings, ApiReply& reply) {
   }
 }
 
-ApiReply ServeWrite(const RestContext& context, const ResourceRequest& request) {
+ApiOr<ApiReply> ServeWrite(const RestContext& context, const ResourceRequest& request) {
   const std::string& method = request.http.method;
   const bool named = !request.path.name.empty();
   const bool everywhere = request.type.namespaced() && request.path.namespace_name.empty();
@@ -325,7 +311,7 @@ ApiReply ServeWrite(const RestContext& context, const ResourceRequest& request) 
   if (method == "PATCH" && named) return Patch(context, request);
   if (method == "DELETE" && named) return Delete(context, request);
   if (method == "DELETE" && !everywhere) return DeleteCollection(context, request);
-  return ErrorReply(MethodNotAllowed());
+  return MethodNotAllowed();
 }
 
 }  // namespace maniple::devcluster
