@@ -347,12 +347,11 @@ std::optional<SearchResult> TryGroups(const DomainSearch& ask, Overlay& overlay,
 
 SearchResult PlaceGroups(const DomainSearch& ask, Overlay& overlay, const NodeSet* within) {
   std::vector<int64_t> limits;
-  bool proves = true, bounded = true;
+  bool proves = true;
   for (const Kind& kind : ask.kinds) {
     if (overlay.spent()) return {.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
     limits.push_back(kind.bound == nullptr ? 0 : kind.bound->LimitOn(overlay, within));
     proves = proves && (kind.bound == nullptr || kind.bound->counts_prove());
-    bounded = bounded && (kind.bound == nullptr || kind.bound->bounds_prove());
   }
   if (const std::optional<Shortage> shortage = ProvenShortage(ask.problem, limits)) {
     return {.outcome = Outcome::kProven, .places = {}, .shortage = *shortage};
@@ -369,11 +368,10 @@ SearchResult PlaceGroups(const DomainSearch& ask, Overlay& overlay, const NodeSe
       return *std::move(found);
     }
   }
-  // Likeness of nodes says nothing where members bear on each other across nodes.
-  if (thorough.outcome == Outcome::kGaveUp && bounded) {
-    thorough = PlaceExhaustively(ask.problem, ask.kinds, overlay,
-                                 {.within = within, .groups = &ask.groups}, SearchBounds{});
-    if (thorough.outcome == Outcome::kProven && !proves) thorough.outcome = Outcome::kGaveUp;
+  if (thorough.outcome == Outcome::kGaveUp) {
+    const SearchLimits bound{.within = within, .groups = &ask.groups};
+    thorough = proves ? PlaceExhaustively(ask.problem, ask.kinds, overlay, bound, SearchBounds{})
+                      : PlaceOneByOne(ask.problem, ask.kinds, overlay, bound);
   }
   if (thorough.outcome == Outcome::kFound) return thorough;
   // Room in one place is lacking: the report names the kind of most members.

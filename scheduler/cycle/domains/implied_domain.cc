@@ -77,32 +77,11 @@ std::vector<Domain> RoomByDomain(const Partition& partition, std::vector<Kind>& 
   return domains;
 }
 
-}  // namespace
-
-std::vector<size_t> ImpliedColumns(std::vector<Kind>& kinds, const Overlay& overlay) {
-  std::vector<size_t> columns;
-  for (const Kind& kind : kinds) {
-    if (kind.bound == nullptr) continue;
-    const std::vector<size_t> shared = kind.bound->OneDomainOf(overlay);
-    columns.insert(columns.end(), shared.begin(), shared.end());
-  }
-  SortUnique(columns);
-  return columns;
-}
-
-SearchResult SearchImplied(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
-                           const std::vector<size_t>& columns,
-                           absl::FunctionRef<SearchResult()> search) {
-  // Where a kind waits for another one to be placed, that other kind belongs into
-  // the domain as well.
-  bool all_follow = false;
-  std::vector<bool> follows;
-  for (const Kind& kind : kinds) {
-    follows.push_back(kind.bound != nullptr && !kind.bound->OneDomainOf(overlay).empty());
-    all_follow = all_follow || (follows.back() && !kind.bound->counts_prove());
-  }
-  if (all_follow) follows.assign(kinds.size(), true);
-
+// `follows`: the kinds that are kept to the domain.
+SearchResult SearchDomainsInTurn(const QuorumProblem& problem, std::vector<Kind>& kinds,
+                                 Overlay& overlay, const std::vector<size_t>& columns,
+                                 const std::vector<bool>& follows,
+                                 absl::FunctionRef<SearchResult()> search) {
   const Partition partition = PartitionBy(overlay, columns);
   std::vector<Domain> domains = RoomByDomain(partition, kinds, overlay, follows);
   const auto order = [&](const Domain& domain) {
@@ -117,9 +96,8 @@ SearchResult SearchImplied(const QuorumProblem& problem, std::vector<Kind>& kind
   };
   std::ranges::sort(domains, {}, order);
 
-  SearchResult result{.outcome = all_follow ? Outcome::kGaveUp : Outcome::kProven,
-                      .places = {},
-                      .shortage = {.wanted = problem.total}};
+  SearchResult result{
+      .outcome = Outcome::kProven, .places = {}, .shortage = {.wanted = problem.total}};
   std::optional<int64_t> least_lacking;
   const auto note = [&](const Shortage& shortage) {
     const int64_t lacking = shortage.wanted - shortage.placeable;
@@ -148,6 +126,40 @@ SearchResult SearchImplied(const QuorumProblem& problem, std::vector<Kind>& kind
     note(found.shortage);
   }
   return result;
+}
+
+}  // namespace
+
+std::vector<size_t> ImpliedColumns(std::vector<Kind>& kinds, const Overlay& overlay) {
+  std::vector<size_t> columns;
+  for (const Kind& kind : kinds) {
+    if (kind.bound == nullptr) continue;
+    const std::vector<size_t> shared = kind.bound->OneDomainOf(overlay);
+    columns.insert(columns.end(), shared.begin(), shared.end());
+  }
+  SortUnique(columns);
+  return columns;
+}
+
+SearchResult SearchImplied(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
+                           const std::vector<size_t>& columns,
+                           absl::FunctionRef<SearchResult()> search) {
+  bool some_wait = false;
+  std::vector<bool> follows;
+  for (const Kind& kind : kinds) {
+    follows.push_back(kind.bound != nullptr && !kind.bound->OneDomainOf(overlay).empty());
+    some_wait = some_wait || (follows.back() && !kind.bound->counts_prove());
+  }
+  // Where a kind waits for another one to be placed, that other kind is best in the domain as well.
+  // It need not be there: only a search of all nodes proves that there is no place.
+  if (some_wait) follows.assign(kinds.size(), true);
+  SearchResult result = SearchDomainsInTurn(problem, kinds, overlay, columns, follows, search);
+  if (!some_wait || result.outcome == Outcome::kFound) return result;
+  result.outcome = Outcome::kGaveUp;
+  if (overlay.spent()) return result;
+  SearchResult anywhere = search();
+  anywhere.shortage = result.shortage;
+  return anywhere;
 }
 
 }  // namespace maniple

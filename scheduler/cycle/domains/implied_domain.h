@@ -17,8 +17,8 @@ namespace maniple {
 
 // Calls `search` for one domain after the other, with the kinds restricted to it,
 // until it finds a place. Domains with room for all come first, the tightest first.
-// Proofs for every domain are a proof, unless all kinds must follow members yet to be placed: then
-// it gives up. REQUIRES: `columns` is not empty.
+// Proofs for every domain are a proof, unless some kind waits for members yet to be placed: then
+// `search` is called without a domain, too. REQUIRES: `columns` is not empty.
 [[nodiscard]] SearchResult SearchImplied(const QuorumProblem& problem, std::vector<Kind>& kinds,
                                          Overlay& overlay, const std::vector<size_t>& columns,
                                          absl::FunctionRef<SearchResult()> search);

@@ -8,9 +8,9 @@
 #include <tuple>
 #include <utility>
 
+#include "scheduler/cycle/search/group_domains.h"
 #include "scheduler/cycle/search/node_likeness.h"
 #include "scheduler/cycle/search/search.h"
-#include "scheduler/cycle/topology/member_groups.h"
 
 namespace maniple {
 namespace {
@@ -34,9 +34,8 @@ class Exhaustive final {
         steps_left_(bounds.steps),
         part_left_(problem.sub_groups),
         total_left_(problem.total),
-        budget_(problem.budget) {
-    if (groups != nullptr) SetGroups(*groups);
-  }
+        budget_(problem.budget),
+        domains_(groups, problem.wants.size()) {}
 
   SearchResult Run(const NodeSet* within) {
     const SearchResult given_up{.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
@@ -55,49 +54,6 @@ class Exhaustive final {
   }
 
  private:
-  // Members that must be in one domain; the domain is known while some of them are placed.
-  struct Group {
-    const DomainLevel* level;
-    uint32_t domain;  // kOutside: none yet
-    int64_t members;  // that are placed, or stand already
-  };
-  void SetGroups(const MemberGroups& groups) {
-    groups_of_.resize(problem_.wants.size());
-    for (const std::vector<MemberGroup>* some : {&groups.slices, &groups.sub_groups}) {
-      for (const MemberGroup& group : *some) {
-        if (std::ranges::find(levels_, group.level) == levels_.end()) {
-          levels_.push_back(group.level);
-        }
-        for (const size_t want : group.wants) groups_of_[want].push_back(groups_.size());
-        groups_.push_back({.level = group.level,
-                           .domain = group.bound_to.value_or(DomainLevel::kOutside),
-                           .members = group.bound_to.has_value() ? 1 : 0});
-      }
-    }
-  }
-  [[nodiscard]] bool GroupsAllow(size_t want, NodeId node) const {
-    if (groups_of_.empty()) return true;
-    return std::ranges::all_of(groups_of_[want], [&](size_t g) {
-      const uint32_t domain = groups_[g].level->DomainOf(node);
-      return domain != DomainLevel::kOutside &&
-             (groups_[g].members == 0 || groups_[g].domain == domain);
-    });
-  }
-  void Join(size_t want, NodeId node) {
-    if (groups_of_.empty()) return;
-    for (const size_t g : groups_of_[want]) {
-      groups_[g].domain = groups_[g].level->DomainOf(node);
-      ++groups_[g].members;
-    }
-  }
-  void Leave(size_t want) {
-    if (groups_of_.empty()) return;
-    for (const size_t g : groups_of_[want]) --groups_[g].members;
-  }
-  [[nodiscard]] bool SameGroups(size_t a, size_t b) const {
-    return groups_of_.empty() || groups_of_[members_[a]] == groups_of_[members_[b]];
-  }
-
   // Every node with room for some kind, in order of name.
   void ListNodes(const NodeSet* within) {
     for (Kind& kind : kinds_) {
@@ -110,7 +66,7 @@ class Exhaustive final {
     std::sort(nodes_.begin(), nodes_.end(),
               [&rank](NodeId a, NodeId b) { return rank[a.index()] < rank[b.index()]; });
     nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
-    NodeLikeness likeness(kinds_, overlay_, levels_);
+    NodeLikeness likeness(kinds_, overlay_, domains_.levels());
     std::vector<int32_t> rooms(kinds_.size(), 0);
     overlay_.Spend(kWorkPerStep * kStepsPerLook *
                    static_cast<int64_t>(nodes_.size() * kinds_.size()));
@@ -128,8 +84,7 @@ class Exhaustive final {
       if (kinds_[problem_.kinds[i]].bound != nullptr) members_.push_back(i);
     }
     const auto key = [this](size_t i) {
-      return std::make_tuple(problem_.kinds[i], problem_.wants[i].sub_group,
-                             groups_of_.empty() ? std::vector<size_t>() : groups_of_[i]);
+      return std::tie(problem_.kinds[i], problem_.wants[i].sub_group, domains_.Of(i));
     };
     std::stable_sort(members_.begin(), members_.end(),
                      [&key](size_t a, size_t b) { return key(a) < key(b); });
@@ -162,7 +117,8 @@ class Exhaustive final {
   }
 
   [[nodiscard]] bool Alike(size_t a, size_t b) const {
-    return problem_.kinds[members_[a]] == problem_.kinds[members_[b]] && SameGroups(a, b);
+    return problem_.kinds[members_[a]] == problem_.kinds[members_[b]] &&
+           domains_.Of(members_[a]) == domains_.Of(members_[b]);
   }
   [[nodiscard]] bool Interchangeable(size_t a, size_t b) const {
     return Alike(a, b) &&
@@ -196,13 +152,13 @@ class Exhaustive final {
     for (size_t n = first; n < nodes_.size(); ++n) {
       if (--steps_left_ < 0) return false;
       if (touched_[n] == 0 && tried[likeness_[n]]) continue;
-      if (!GroupsAllow(members_[at], nodes_[n])) continue;
+      if (!domains_.Allow(members_[at], nodes_[n])) continue;
       if (touched_[n] == 0) tried[likeness_[n]] = true;
       steps_left_ -= kStepsPerLook;
       if (bound.RoomAt(overlay_, nodes_[n]) <= 0) continue;
       const Overlay::Checkpoint before = overlay_.Mark();
       overlay_.Place(nodes_[n], want.shape);
-      Join(members_[at], nodes_[n]);
+      domains_.Join(members_[at], nodes_[n]);
       ++touched_[n];
       if (for_part) --part_left_[*part];
       --total_left_;
@@ -211,7 +167,7 @@ class Exhaustive final {
       places_.push_back({.want = members_[at], .node = nodes_[n]});
       const bool found = Descend(at + 1);
       overlay_.Rollback(before);
-      Leave(members_[at]);
+      domains_.Leave(members_[at]);
       if (found) return true;
       places_.pop_back();
       placed_at_.pop_back();
@@ -228,9 +184,6 @@ class Exhaustive final {
   Overlay& overlay_;
   int64_t steps_left_;
 
-  std::vector<Group> groups_;
-  std::vector<std::vector<size_t>> groups_of_;  // by want; empty: the member is bound to no others
-  std::vector<const DomainLevel*> levels_;      // of the groups
   std::vector<NodeId> nodes_;
   std::vector<Likeness> likeness_;               // parallel to nodes_
   std::vector<size_t> members_;                  // indices of wants, in search order
@@ -238,6 +191,7 @@ class Exhaustive final {
   std::vector<int32_t> part_left_;
   int64_t total_left_;
   QuotaBudget budget_;
+  GroupDomains domains_;
   std::vector<int32_t> touched_;                      // members placed, parallel to nodes_
   std::vector<std::pair<size_t, size_t>> placed_at_;  // (member, node) positions
   std::vector<MemberPlace> places_;

@@ -308,10 +308,15 @@ SearchResult SolveQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
     rooms.by_kind.push_back(room.has_value() ? room->All() : ShapeRoom{});
   }
   SearchResult greedy = PlaceGreedily(problem, kinds, overlay, within, rooms);
-  if (greedy.outcome == Outcome::kFound || !proves || effort == Effort::kTrials) return greedy;
-  SearchResult thorough = JointSearch(problem, kinds, nullptr, overlay, within).SearchEverywhere();
-  if (thorough.outcome == Outcome::kGaveUp) {
-    thorough = PlaceExhaustively(problem, kinds, overlay, {.within = within}, SearchBounds{});
+  if (greedy.outcome == Outcome::kFound || effort == Effort::kTrials) return greedy;
+  SearchResult thorough;
+  if (!proves) {
+    thorough = PlaceOneByOne(problem, kinds, overlay, {.within = within});
+  } else {
+    thorough = JointSearch(problem, kinds, nullptr, overlay, within).SearchEverywhere();
+    if (thorough.outcome == Outcome::kGaveUp) {
+      thorough = PlaceExhaustively(problem, kinds, overlay, {.within = within}, SearchBounds{});
+    }
   }
   thorough.shortage = greedy.shortage;
   return thorough;

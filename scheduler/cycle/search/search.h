@@ -42,5 +42,9 @@ struct SearchLimits {
 [[nodiscard]] SearchResult PlaceExhaustively(const QuorumProblem& problem, std::vector<Kind>& kinds,
                                              Overlay& overlay, const SearchLimits& limits,
                                              const SearchBounds& bounds);
+// The same for members that bear on each other across nodes, which come one by one; see
+// one_by_one.cc.
+[[nodiscard]] SearchResult PlaceOneByOne(const QuorumProblem& problem, std::vector<Kind>& kinds,
+                                         Overlay& overlay, const SearchLimits& limits);
 
 }  // namespace maniple

@@ -62,5 +62,27 @@ TEST(Spread, AGangFitsThatWouldBeHeldUpByHostsWhichFillUpEarly) {
   EXPECT_TRUE(std::holds_alternative<Plan>(DecideSpread(racks, 25, "zone")));
 }
 
+// The workers' hosts are in one zone, so each of them needs one of the others before it.
+TEST(Spread, UnlikeMembersThatMakeRoomForEachOtherComeInTurn) {
+  TestCluster cluster;
+  cluster.Add(MakeNode("gpus").Gpu(8).Label("zone", "a"));
+  for (int i = 0; i < 4; ++i) cluster.Add(MakeNode(absl::StrCat("plain-", i)).Label("zone", "b"));
+  const auto spread = [](MakePod pod) {
+    return pod.Group("x").Label("app", "x").Spread("zone", Labelled("app", "x"));
+  };
+  cluster.Add(MakePodGroup("x").MinMember(8));
+  for (int i = 0; i < 4; ++i) {
+    cluster.Add(spread(MakePod(absl::StrCat("worker-", i)).Gpu(1)));
+    cluster.Add(spread(MakePod(absl::StrCat("reader-", i)).Cpu(1).Selector("zone", "b")));
+  }
+  EXPECT_TRUE(std::holds_alternative<Plan>(cluster.Decide("x")));
+  cluster.Add(spread(MakePod("worker-4").Gpu(1)));
+  cluster.Add(spread(MakePod("worker-5").Gpu(1)));
+  cluster.Add(MakePodGroup("x").MinMember(10));
+  const Decision six = cluster.Decide("x");
+  ASSERT_TRUE(std::holds_alternative<Rejection>(six));
+  EXPECT_NE(std::get<Rejection>(six).code, RejectionCode::kSearchLimitReached);
+}
+
 }  // namespace
 }  // namespace maniple::cycle_spread_test

@@ -211,7 +211,8 @@ TEST_F(TopologyTest, MembersTornApartWaitAndAreNamed) {
   cluster_.Add(MakePod("x-1").Group("x").Index(1).Gpu(8).On("b1"));
   const Rejection rejection = RejectionOf("x");
   EXPECT_EQ(rejection.code, RejectionCode::kTopologyNoFit);
-  EXPECT_EQ(rejection.detail, "members that stand already are not in one rack: x-0 on a1, x-1 on b1");
+  EXPECT_EQ(rejection.detail,
+            "members that stand already are not in one rack: x-0 on a1, x-1 on b1");
 }
 
 TEST_F(TopologyTest, SurplusStaysInTheDomainOfTheGang) {
