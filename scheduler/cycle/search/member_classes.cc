@@ -18,7 +18,7 @@ MemberClasses::MemberClasses(const QuorumProblem& problem, const std::vector<Kin
                              const MemberGroups* groups)
     : problem_(problem) {
   NumberWants(groups);
-  few_ = !classes_.empty() && classes_.size() <= kMostClasses;
+  few_ = !classes_.empty() && classes_.size() <= kFewClasses;
   if (few_) NumberStates(kinds);
 }
 

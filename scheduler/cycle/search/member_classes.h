@@ -36,13 +36,16 @@ struct QuorumTarget {
 
 class MemberClasses final {
  public:
-  static constexpr size_t kMostClasses = 8;
+  static constexpr size_t kMostClasses = 64, kFewClasses = 8;
 
   // `groups` null: no members are bound to each other.
   MemberClasses(const QuorumProblem& problem, const std::vector<Kind>& kinds,
                 const MemberGroups* groups);
 
-  // False: there are more classes or states than a search goes through, and nothing else is known.
+  // False: there are more than kMostClasses, and nothing else is known.
+  [[nodiscard]] bool known() const { return !classes_.empty() && classes_.size() <= kMostClasses; }
+  // False: there are more than kFewClasses, or more states than a search goes through, and nothing
+  // is known of states.
   [[nodiscard]] bool few() const { return few_; }
   [[nodiscard]] const std::vector<MemberClass>& all() const { return classes_; }
   [[nodiscard]] const std::vector<uint32_t>& of_want() const { return of_want_; }

@@ -42,7 +42,7 @@ class OneByOne final {
 
   SearchResult Run() {
     SearchResult result{.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
-    if (!classes_.few() || problem_.total > kDeepest || overlay_.spent()) return result;
+    if (!classes_.known() || problem_.total > kDeepest || overlay_.spent()) return result;
     OrderClasses();
     const Overlay::Checkpoint start = overlay_.Mark();
     const bool found = Descend();

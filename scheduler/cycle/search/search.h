@@ -1,6 +1,7 @@
 // The search for room: one shape by counting; several, or one whose members bear on each other
-// across nodes, by trial on the overlay. Where counts prove and the trials fail, numbers of members
-// are packed (joint_search.h), then bounded backtracking follows.
+// across nodes, by trial on the overlay. Where the trials fail and counts prove, numbers of members
+// are packed (joint_search.h), then bounded backtracking follows. Where counts do not prove,
+// members come one by one.
 //
 // Knows shapes and members, nothing of topology or reasons. Deterministic: ties go by node name,
 // then by position.

@@ -179,7 +179,8 @@ TEST(MemberClasses, AGroupNeedsWhatAllOthersTogetherLeaveOpen) {
 }
 
 // Members of so many kinds, so many of each.
-bool AreFew(uint32_t kinds, int members) {
+enum class Numbered { kNot, kClasses, kStatesToo };
+Numbered HowFew(uint32_t kinds, int members) {
   std::vector<Want> wants(static_cast<size_t>(members) * kinds);
   QuorumProblem problem;
   problem.wants = wants;
@@ -187,16 +188,20 @@ bool AreFew(uint32_t kinds, int members) {
   for (size_t i = 0; i < wants.size(); ++i)
     problem.kinds.push_back(static_cast<uint32_t>(i % kinds));
   problem.kind_count = kinds;
-  return MemberClasses(problem, std::vector<Kind>(kinds), nullptr).few();
+  const MemberClasses classes(problem, std::vector<Kind>(kinds), nullptr);
+  if (classes.few()) return Numbered::kStatesToo;
+  return classes.known() ? Numbered::kClasses : Numbered::kNot;
 }
 
-TEST(MemberClasses, AreFewUpToEightClassesAnd4096States) {
-  EXPECT_TRUE(AreFew(8, 1));
-  EXPECT_FALSE(AreFew(9, 1));
-  EXPECT_TRUE(AreFew(3, 63)) << "64 * 64 states";
-  EXPECT_FALSE(AreFew(3, 64));
-  EXPECT_TRUE(AreFew(1, 5000)) << "the last class makes no states";
-  EXPECT_FALSE(AreFew(1, 0));
+TEST(MemberClasses, AreFewUpToEightClassesAnd4096StatesAndKnownUpToSixtyFourClasses) {
+  EXPECT_EQ(HowFew(8, 1), Numbered::kStatesToo);
+  EXPECT_EQ(HowFew(9, 1), Numbered::kClasses);
+  EXPECT_EQ(HowFew(3, 63), Numbered::kStatesToo) << "64 * 64 states";
+  EXPECT_EQ(HowFew(3, 64), Numbered::kClasses);
+  EXPECT_EQ(HowFew(1, 5000), Numbered::kStatesToo) << "the last class makes no states";
+  EXPECT_EQ(HowFew(1, 0), Numbered::kNot);
+  EXPECT_EQ(HowFew(64, 1), Numbered::kClasses);
+  EXPECT_EQ(HowFew(65, 1), Numbered::kNot);
 }
 
 TEST(MemberClasses, MembersThatNeedLinkedGpusAreAskedForFirst) {

@@ -84,5 +84,19 @@ TEST(Spread, UnlikeMembersThatMakeRoomForEachOtherComeInTurn) {
   EXPECT_NE(std::get<Rejection>(six).code, RejectionCode::kSearchLimitReached);
 }
 
+// More states than numbers are packed for: members that come one by one need none of them.
+TEST(Spread, SoDoThoseOfLargeGangsOfThreeShapes) {
+  TestCluster cluster;
+  cluster.Add(MakeNode("gpus").Gpu(140).Pods(500).Label("zone", "a"));
+  cluster.Add(MakeNode("plain").Pods(500).Label("zone", "b"));
+  cluster.Add(MakePodGroup("x").MinMember(280));
+  for (int i = 0; i < 280; ++i) {
+    MakePod pod(absl::StrCat("x-", i));
+    pod.Group("x").Label("app", "x").Spread("zone", Labelled("app", "x"));
+    cluster.Add(i % 2 == 0 ? pod.Gpu(1) : pod.Memory(1 + i % 4));
+  }
+  EXPECT_TRUE(std::holds_alternative<Plan>(cluster.Decide("x")));
+}
+
 }  // namespace
 }  // namespace maniple::cycle_spread_test
