@@ -400,6 +400,7 @@ Queue ReadQueue(const Cursor& root) {
     if (field.key() != "status") continue;
     for (const Cursor& part : field.Members()) {
       if (part.key() == "resourceSeconds") queue.used = ReadUsageRecord(part);
+      if (part.key() == "conditions") queue.conditions = ReadConditions(part);
     }
   }
   return queue;
@@ -409,6 +410,11 @@ Cohort ReadCohort(const Cursor& root) {
   Cohort cohort;
   for (const Cursor& field : root.Members()) {
     if (field.key() == "metadata") cohort.meta = ReadMeta(field);
+    if (field.key() == "status") {
+      for (const Cursor& part : field.Members()) {
+        if (part.key() == "conditions") cohort.conditions = ReadConditions(part);
+      }
+    }
     if (field.key() != "spec") continue;
     for (const Cursor& part : field.Members()) {
       const absl::string_view key = part.key();

@@ -150,7 +150,9 @@ struct Queue {
   absl::Duration most_protected_runtime = absl::ZeroDuration();  // that a PodGroup may ask for
   int64_t fair_share_weight_milli = 1000;
   StopPolicy stop = StopPolicy::kNone;
-  UsageRecord used;  // as it stands on the server
+  // As they stand on the server.
+  UsageRecord used;
+  std::vector<Condition> conditions;
 };
 
 struct Cohort {
@@ -158,6 +160,7 @@ struct Cohort {
   std::string parent;
   std::vector<FlavorQuota> quotas;
   int64_t fair_share_weight_milli = 1000;
+  std::vector<Condition> conditions;  // as they stand on the server
 };
 
 struct ResourceFlavor {

@@ -234,7 +234,8 @@ class SchedulerProcess::Impl final {
 
   // A piece of a view, if one is wanted; whether there is more of it to make.
   bool KeepViewing(absl::Time now) {
-    if (!viewing_ && !bulletin_.ViewWanted()) return false;
+    // Before all lists are whole every answer would be wrong.
+    if (!viewing_ && (!bulletin_.ViewWanted() || !loop_.Synced())) return false;
     const absl::Time began = clock_.Now();
     if (!std::exchange(viewing_, true)) {
       bulletin_.BeginView(now);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <iostream>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -13,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "api/base/clock.h"
 #include "api/base/files.h"
 #include "api/base/status_macros.h"
@@ -38,7 +40,7 @@ using ChannelCredentials = decltype(grpc::InsecureChannelCredentials());
 constexpr std::chrono::seconds kDeadline{5};
 constexpr int kMostAnswerBytes = 1 << 30;
 constexpr char kNoSuchPage[] = "404 page not found";
-constexpr char kViewer[] = "maniple-viewer";
+constexpr int kMostReplicasAsked = 8;
 constexpr char kTokenRequest[] =
     R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{"expirationSeconds":600}})";
 
@@ -155,27 +157,37 @@ absl::StatusOr<ApiAnswer> ThroughProxy(const AdminClientOptions& options,
   return Exchange(*transport, std::move(request));
 }
 
+// The chart names both after the release: "gold-maniple-scheduler", "gold-maniple-viewer".
+std::string ViewerOf(absl::string_view service) {
+  (void)absl::ConsumePrefix(&service, "https:");
+  absl::string_view name = service.substr(0, service.find(':'));
+  (void)absl::ConsumeSuffix(&name, "-scheduler");
+  return absl::StrCat(name, "-viewer");
+}
+
 // A short token for who has only a client certificate, which a proxy cannot hand on.
 absl::StatusOr<Secret> ViewerToken(const AdminClientOptions& options, const ClientConfig& config) {
   ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
                    CurlTransport::Create(config, RealClock(), {}));
   HttpRequest request;
   request.method = HttpMethod::kPost;
+  const std::string viewer = ViewerOf(options.service);
   request.target = absl::StrCat("/api/v1/namespaces/", options.service_namespace,
-                                "/serviceaccounts/", kViewer, "/token");
+                                "/serviceaccounts/", viewer, "/token");
   request.content_type = "application/json";
   request.body = kTokenRequest;
   ASSIGN_OR_RETURN(const ApiAnswer reply, Exchange(*transport, std::move(request)));
   const absl::StatusOr<Json> json = JsonOf(reply);
   if (!json.ok()) {
     return absl::UnavailableError(absl::StrCat("no token could be had for the ServiceAccount ",
-                                               options.service_namespace, "/", kViewer,
+                                               options.service_namespace, "/", viewer,
                                                " in its place: ", json.status().message()));
   }
   return Secret((*json)["status"]["token"].AsString());
 }
 
-absl::StatusOr<Json> AskByProxy(const AdminClientOptions& options, absl::string_view target) {
+// The proxy chooses among the replicas that are ready.
+absl::StatusOr<Json> AskReplica(const AdminClientOptions& options, absl::string_view target) {
   absl::StatusOr<ClientConfig> config = LoadClientConfig({.kubeconfig = options.kubeconfig,
                                                           .context = options.context,
                                                           .environment = ProcessEnvironment()});
@@ -190,6 +202,25 @@ absl::StatusOr<Json> AskByProxy(const AdminClientOptions& options, absl::string_
     ASSIGN_OR_RETURN(reply, ThroughProxy(options, *config, target, *token));
   }
   return JsonOf(reply);
+}
+
+// Only the replica that leads knows why a gang waits.
+absl::StatusOr<Json> AskByProxy(const AdminClientOptions& options, absl::string_view target) {
+  const std::string of_leader =
+      absl::StrCat(target, absl::StrContains(target, '?') ? "&" : "?", "leader=true");
+  for (int asked = 0; asked < kMostReplicasAsked; ++asked) {
+    absl::StatusOr<Json> answer = AskReplica(options, of_leader);
+    if (answer.ok() || !absl::StrContains(answer.status().message(), kStandsBy)) return answer;
+  }
+  std::cerr << "note: no replica was found that leads; one that stands by answers\n";
+  return AskReplica(options, target);
+}
+
+// Whoever names a cluster or a Service means that one, and not the scheduler of this machine.
+bool NamesCluster(const AdminClientOptions& options) {
+  const AdminClientOptions none;
+  return !options.kubeconfig.empty() || !options.context.empty() ||
+         options.service_namespace != none.service_namespace || options.service != none.service;
 }
 
 bool SocketExists(absl::string_view address) {
@@ -216,11 +247,11 @@ absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options, absl::strin
   const std::string address = options.admin.empty() ? DefaultAdminAddress() : options.admin;
   const bool asked_for = !options.admin.empty();
   if (asked_for) RETURN_IF_ERROR(CheckAdminFlags(options));
-  if (asked_for || (options.kubeconfig.empty() && SocketExists(address))) {
+  if (asked_for || (!NamesCluster(options) && SocketExists(address))) {
     absl::StatusOr<Json> answer = AskByGrpc(options, address, ParseAdminTarget(target));
     if (answer.ok() || absl::IsNotFound(answer.status())) return answer;
     tried.push_back(absl::StrCat(address, " (", answer.status().message(), ")"));
-  } else if (options.kubeconfig.empty()) {
+  } else if (!NamesCluster(options)) {
     tried.push_back(absl::StrCat(address, " (no such socket)"));
   }
   if (!asked_for) {

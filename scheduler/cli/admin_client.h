@@ -13,7 +13,9 @@
 namespace maniple {
 
 struct AdminClientOptions {
-  std::string admin;  // HOST:PORT or unix:PATH; empty: the default socket if it exists
+  // HOST:PORT or unix:PATH; empty: the default socket, if it exists and nothing below the TLS files
+  // names a cluster.
+  std::string admin;
   // For HOST:PORT, which speaks mutual TLS: PEM files.
   std::string certificate_authority, client_certificate, client_key;
   std::string kubeconfig;  // as for kubectl; empty: KUBECONFIG, ~/.kube/config

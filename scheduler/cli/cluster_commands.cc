@@ -10,8 +10,13 @@ void AddHands(CLI::App& app, const CommonFlags& common, HandsRequest& hands, int
     CLI::App* command = app.add_subcommand(verb, what);
     command->footer(absl::StrCat("Example:\n  maniple ", verb, " llama-pretrain -n research"));
     command->add_option("GANG", hands.gang, "Its PodGroup, or kind/name of its job")->required();
-    command->add_option("-n,--namespace", hands.namespace_name, "Its namespace (default: default)");
+    command->add_option("-n,--namespace", hands.namespace_name,
+                        "Its namespace (default: that of the context)");
     command->callback([=, &hands, &result] {
+      if (!common.output.empty()) {
+        result = Complain(absl::StrCat("-o ", common.output, ": ", verb, " has no other output"));
+        return;
+      }
       hands.client = common.client;
       result = run(hands);
     });
@@ -33,8 +38,9 @@ void AddWhatIf(CLI::App& app, const CommonFlags& common, WhatIfRequest& asked, i
   command->add_option("-f,--filename", asked.files, "Pods, PodGroups and Jobs; - is standard input")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  command->add_option("-n,--namespace", asked.namespace_name,
-                      "Namespace of gangs and objects that name none (default: default)");
+  command->add_option(
+      "-n,--namespace", asked.namespace_name,
+      "Namespace of gangs and objects that name none (default: that of the context)");
   command->add_option("--at", asked.at, "The time of the question: a time, or 2h from now")
       ->type_name("TIME");
   command->add_option("--horizon", asked.horizon, "How far ahead to look (default 24h)")
@@ -43,7 +49,7 @@ void AddWhatIf(CLI::App& app, const CommonFlags& common, WhatIfRequest& asked, i
       ->type_name("N:like=NODE")
       ->allow_extra_args(false);
   command->add_option("--quota", asked.quota, "Add so much nominal quota; -N takes away")
-      ->type_name("QUEUE[/RESOURCE]=+N")
+      ->type_name("QUEUE[/RESOURCE[@FLAVOR]]=+N")
       ->allow_extra_args(false);
   command->add_option("--snapshot", asked.snapshot, "Use this file in place of the cluster")
       ->type_name("FILE");

@@ -14,6 +14,9 @@ struct CommonFlags {
   const std::string& output;  // "", table, wide, json, yaml or name
 };
 
+// The namespace that was given; else, as for kubectl, that of the context; else "default".
+[[nodiscard]] std::string NamespaceFor(const AdminClientOptions& client, const std::string& given);
+
 // One line on standard error. Returns what to exit with.
 int Complain(absl::string_view what);
 

@@ -24,8 +24,9 @@ namespace {
 
 constexpr char kMergePatch[] = "application/merge-patch+json";
 
-std::string SpaceOf(const HandsRequest& request) {
-  return request.namespace_name.empty() ? "default" : request.namespace_name;
+HandsRequest InItsNamespace(HandsRequest request) {
+  request.namespace_name = NamespaceFor(request.client, request.namespace_name);
+  return request;
 }
 
 class Hands final {
@@ -61,12 +62,12 @@ class Hands final {
 };
 
 std::string PathOf(const HandsRequest& request, const std::string& pod) {
-  return absl::StrCat("/api/v1/namespaces/", SpaceOf(request), "/pods/", UrlEncoded(pod));
+  return absl::StrCat("/api/v1/namespaces/", request.namespace_name, "/pods/", UrlEncoded(pod));
 }
 
 std::string PathOfGroups(const HandsRequest& request) {
   return absl::StrCat("/apis/", kManipleGroup, "/", kManipleVersion, "/namespaces/",
-                      SpaceOf(request), "/podgroups");
+                      request.namespace_name, "/podgroups");
 }
 
 // Of "pytorchjob/train" the PodGroups that stand for it, one for each of its gangs. Of a name alone
@@ -77,7 +78,7 @@ absl::StatusOr<std::vector<std::string>> GangsTyped(const HandsRequest& request,
   ASSIGN_OR_RETURN(const Json groups, hands.Ask(HttpMethod::kGet, PathOfGroups(request)));
   std::vector<std::string> names = StandInsTyped(request.gang, groups["items"].items());
   if (names.empty()) {
-    return absl::NotFoundError(absl::StrCat("no PodGroup in namespace \"", SpaceOf(request),
+    return absl::NotFoundError(absl::StrCat("no PodGroup in namespace \"", request.namespace_name,
                                             "\" stands for \"", request.gang, "\""));
   }
   return names;
@@ -85,7 +86,7 @@ absl::StatusOr<std::vector<std::string>> GangsTyped(const HandsRequest& request,
 
 absl::StatusOr<Json> Explained(const HandsRequest& request, absl::string_view name) {
   return AskScheduler(request.client,
-                      absl::StrCat("/explain?namespace=", UrlEncoded(SpaceOf(request)),
+                      absl::StrCat("/explain?namespace=", UrlEncoded(request.namespace_name),
                                    "&name=", UrlEncoded(name)));
 }
 
@@ -176,7 +177,7 @@ absl::StatusOr<size_t> Requeue(const HandsRequest& request) {
   }
   if (pods.empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(SpaceOf(request), "/", request.gang, " has no running pod"));
+        absl::StrCat(request.namespace_name, "/", request.gang, " has no running pod"));
   }
   for (const PodIdentity& pod : pods) {
     const Json options = Json::Object({{"apiVersion", "v1"},
@@ -191,31 +192,34 @@ absl::StatusOr<size_t> Requeue(const HandsRequest& request) {
 
 }  // namespace
 
-int RunHold(const HandsRequest& request) {
+int RunHold(const HandsRequest& given) {
+  const HandsRequest request = InItsNamespace(given);
   const absl::StatusOr<std::vector<Json>> held = SetHolds(request, "true");
   if (!held.ok()) return Complain(held.status().message());
   for (const Json& object : *held) {
     const bool runs = object["status"]["phase"].AsString() == "Running";
-    std::cout << SpaceOf(request) << "/" << object["metadata"]["name"].AsString() << " is on hold"
-              << (runs ? "; its running pods go on" : "") << "\n";
+    std::cout << request.namespace_name << "/" << object["metadata"]["name"].AsString()
+              << " is on hold" << (runs ? "; its running pods go on" : "") << "\n";
   }
   return 0;
 }
 
-int RunRelease(const HandsRequest& request) {
+int RunRelease(const HandsRequest& given) {
+  const HandsRequest request = InItsNamespace(given);
   const absl::StatusOr<std::vector<Json>> released = SetHolds(request, nullptr);
   if (!released.ok()) return Complain(released.status().message());
   for (const Json& object : *released) {
-    std::cout << SpaceOf(request) << "/" << object["metadata"]["name"].AsString()
+    std::cout << request.namespace_name << "/" << object["metadata"]["name"].AsString()
               << " is released\n";
   }
   return 0;
 }
 
-int RunRequeue(const HandsRequest& request) {
+int RunRequeue(const HandsRequest& given) {
+  const HandsRequest request = InItsNamespace(given);
   const absl::StatusOr<size_t> pods = Requeue(request);
   if (!pods.ok()) return Complain(pods.status().message());
-  std::cout << SpaceOf(request) << "/" << request.gang << ": " << *pods
+  std::cout << request.namespace_name << "/" << request.gang << ": " << *pods
             << (*pods == 1 ? " pod was" : " pods were") << " deleted\n";
   return 0;
 }

@@ -10,7 +10,7 @@ namespace maniple {
 
 struct HandsRequest {
   AdminClientOptions client;
-  std::string namespace_name;
+  std::string namespace_name;  // "": that of the context
   std::string gang;  // its PodGroup, a pod without one, or what declares it: "pytorchjob/train"
   // Deletes pods, too, that no controller will make again.
   bool force = false;

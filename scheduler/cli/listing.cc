@@ -231,9 +231,8 @@ std::string DecisionTable(const Json& decisions) {
 std::string Names(const Json& list, absl::string_view resource) {
   std::string out;
   for (const Json& item : list["items"].items()) {
-    const std::string& space = item["namespace"].AsString();
     absl::StrAppend(&out, item["singleton"].AsBool() ? "pod" : resource, "/",
-                    space.empty() ? "" : absl::StrCat(space, "/"), item["name"].AsString(), "\n");
+                    item["name"].AsString(), "\n");
   }
   return out;
 }

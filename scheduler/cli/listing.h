@@ -22,8 +22,8 @@ namespace maniple {
 [[nodiscard]] std::string CohortTable(const Json& cohorts);
 // What was decided, in order of time.
 [[nodiscard]] std::string DecisionTable(const Json& decisions);
-// One "RESOURCE/NAME" a line; of gangs with their namespace, as "NAMESPACE/NAME". A pod that is a
-// gang by itself is a "pod".
+// One "RESOURCE/NAME" a line, as kubectl has it, without namespaces. A pod that is a gang by itself
+// is a "pod".
 [[nodiscard]] std::string Names(const Json& list, absl::string_view resource);
 
 }  // namespace maniple

@@ -54,7 +54,8 @@ absl::StatusOr<ClusterSnapshot> ReadFile(const std::string& file) {
   return snapshot.ok() ? snapshot : Annotate(snapshot.status(), file);
 }
 
-absl::StatusOr<std::vector<Json>> ReadManifests(const WhatIfRequest& request) {
+absl::StatusOr<std::vector<Json>> ReadManifests(const WhatIfRequest& request,
+                                                const std::string& space) {
   std::vector<Json> objects;
   for (const std::string& file : request.files) {
     ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(file == "-" ? "/dev/stdin" : file));
@@ -62,7 +63,7 @@ absl::StatusOr<std::vector<Json>> ReadManifests(const WhatIfRequest& request) {
     if (!parsed.ok()) return Annotate(parsed.status(), file);
     std::move(parsed->begin(), parsed->end(), std::back_inserter(objects));
   }
-  PutInto(request.namespace_name, objects);
+  PutInto(space, objects);
   return objects;
 }
 
@@ -94,7 +95,8 @@ std::vector<std::string> GangsNamed(const std::string& typed, const std::string&
 absl::StatusOr<WhatIfQuestion> QuestionOf(const WhatIfRequest& request,
                                           const SchedulerConfig& config) {
   WhatIfQuestion question;
-  ASSIGN_OR_RETURN(question.job, ReadManifests(request));
+  const std::string space = NamespaceFor(request.client, request.namespace_name);
+  ASSIGN_OR_RETURN(question.job, ReadManifests(request, space));
   for (const std::string& text : request.nodes) {
     ASSIGN_OR_RETURN(question.nodes.emplace_back(), ParseAddedNodes(text));
   }
@@ -111,7 +113,6 @@ absl::StatusOr<WhatIfQuestion> QuestionOf(const WhatIfRequest& request,
   }
   ASSIGN_OR_RETURN(question.cluster, request.snapshot.empty() ? ReadLive(request.client, config)
                                                               : ReadFile(request.snapshot));
-  const std::string space = request.namespace_name.empty() ? "default" : request.namespace_name;
   for (const std::string& typed : request.gangs) {
     std::ranges::copy(GangsNamed(typed, space, question.cluster.objects),
                       std::back_inserter(question.gangs));
@@ -209,12 +210,18 @@ absl::StatusOr<AddedQuota> ParseAddedQuota(absl::string_view text) {
       absl::StrSplit(text, absl::MaxSplits('=', 1));
   const std::pair<absl::string_view, absl::string_view> names =
       absl::StrSplit(parts.first, absl::MaxSplits('/', 1));
-  AddedQuota more{.queue = std::string(names.first), .resource = std::string(names.second)};
+  const std::pair<absl::string_view, absl::string_view> of =
+      absl::StrSplit(names.second, absl::MaxSplits('@', 1));
+  AddedQuota more{.queue = std::string(names.first),
+                  .resource = std::string(of.first),
+                  .flavor = std::string(of.second)};
   constexpr int64_t kMost = 1'000'000'000;
   if (!absl::SimpleAtoi(absl::StripPrefix(parts.second, "+"), &more.amount) ||
       more.amount < -kMost || more.amount > kMost || more.queue.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--quota \"", text, "\": QUEUE=+N or QUEUE/RESOURCE=+N was expected, a whole number"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--quota \"", text,
+                     "\": QUEUE=+N, QUEUE/RESOURCE=+N or QUEUE/RESOURCE@FLAVOR=+N was expected, a "
+                     "whole number"));
   }
   return more;
 }

@@ -1,5 +1,6 @@
 #include "scheduler/cli/view_commands.h"
 
+#include <algorithm>
 #include <functional>
 #include <iostream>
 #include <iterator>
@@ -115,7 +116,7 @@ std::string TargetOf(absl::string_view page, const std::string& ns, const std::s
 
 int Explain(const Asked& asked) {
   const ViewRequest& view = asked.view;
-  const std::string ns = view.namespace_name.empty() ? "default" : view.namespace_name;
+  const std::string ns = NamespaceFor(asked.common.client, view.namespace_name);
   return Show(asked, TargetOf("/explain", ns, view.name),
               [](const Json& gang) { return Explanation(gang, absl::Now()); });
 }
@@ -149,8 +150,8 @@ absl::StatusOr<Json> AskForLog(const AdminClientOptions& client, const std::stri
 
 int ShowLog(const Asked& asked) {
   const ViewRequest& view = asked.view;
-  const bool of_one = !view.name.empty() && view.namespace_name.empty();
-  const std::string ns = of_one ? "default" : view.namespace_name;
+  const std::string ns = view.name.empty() ? view.namespace_name
+                                           : NamespaceFor(asked.common.client, view.namespace_name);
   const auto ask = [&] { return AskForLog(asked.common.client, ns, view.name); };
   if (view.watch || view.name.empty()) return ShowAnswer(asked, ask, DecisionTable);
   const absl::StatusOr<Json> log = ask();
@@ -228,7 +229,7 @@ class ViewCommands final {
                     "PodGroup, pod, or the object that declares the gang, such as pytorchjob/train")
         ->required();
     explain.add_option("-n,--namespace", request_.namespace_name,
-                       "Its namespace (default: default)");
+                       "Its namespace (default: that of the context)");
   }
 
   void AddGangs() {
@@ -247,8 +248,9 @@ class ViewCommands final {
     CLI::Option* gang =
         log.add_option("GANG", request_.name,
                        "As explain takes it: PodGroup, pod, or what declares it (default: all)");
-    CLI::Option* one = log.add_option("-n,--namespace", request_.namespace_name,
-                                      "Its namespace (default: default; without a gang: all)");
+    CLI::Option* one =
+        log.add_option("-n,--namespace", request_.namespace_name,
+                       "Its namespace (default: that of the context; without a gang: all)");
     log.add_flag("-A,--all-namespaces", request_.everywhere, "All gangs of all namespaces")
         ->excludes(one)
         ->excludes(gang);
@@ -326,7 +328,12 @@ class ViewCommands final {
                 const std::function<int(const Asked&)>& run) {
     CLI::App* command = app_.add_subcommand(verb, what);
     command->footer(absl::StrCat("Example:\n  maniple ", example));
-    command->callback([run, common = common_, &request = request_, &result = result_] {
+    command->callback([=, common = common_, &request = request_, &result = result_] {
+      constexpr absl::string_view kLists[] = {"gangs", "nodes", "queues", "cohorts"};
+      if (common.output == "name" && std::ranges::find(kLists, verb) == std::end(kLists)) {
+        result = Complain(absl::StrCat("-o name: ", verb, " lists nothing that has a name"));
+        return;
+      }
       result = run({common, request});
     });
     return *command;

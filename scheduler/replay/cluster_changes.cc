@@ -92,13 +92,15 @@ absl::Status AddQuota(const AddedQuota& more, std::vector<Json>& objects) {
     return absl::NotFoundError(absl::StrCat("there is no Queue \"", more.queue, "\""));
   }
   const std::string resource = more.resource.empty() ? ResourceOf(*queue) : more.resource;
-  const absl::Status unlimited = absl::InvalidArgumentError(
-      absl::StrCat("Queue \"", more.queue, "\" has no quota of ",
-                   resource.empty() ? "GPUs; name the resource" : resource, " to change"));
+  const absl::Status unlimited = absl::InvalidArgumentError(absl::StrCat(
+      "Queue \"", more.queue, "\" has no quota of ",
+      resource.empty() ? "GPUs; name the resource" : resource,
+      more.flavor.empty() ? "" : absl::StrCat(" in flavor \"", more.flavor, "\""), " to change"));
   Json& spec = queue->Mutable("spec");
   if (resource.empty() || !spec["quotas"].is_array()) return unlimited;
   for (Json& quota : spec.Mutable("quotas").mutable_items()) {
     if (!quota["resources"].is_array()) continue;
+    if (!more.flavor.empty() && quota["flavor"].AsString() != more.flavor) continue;
     for (Json& entry : quota.Mutable("resources").mutable_items()) {
       if (entry["name"].AsString() != resource) continue;
       return Annotate(Raise(entry, resource, more.amount),

@@ -16,14 +16,14 @@ struct AddedNodes {
 };
 struct AddedQuota {
   std::string queue, resource;  // resource "" = the only one that it limits, else GPUs
+  std::string flavor;           // "" = the first that the Queue lists the resource for
   int64_t amount = 0;           // of whole units, also negative
 };
 
 // Adds copies with host names of their own, without pods, that take pods. NotFound names the
 // node.
 [[nodiscard]] absl::Status AddNodes(const AddedNodes& added, std::vector<Json>& objects);
-// Changes the nominal quota in the first flavor that the Queue lists the resource for; never below
-// zero. NotFound and InvalidArgument name the Queue.
+// Changes the nominal quota; never below zero. NotFound and InvalidArgument name the Queue.
 [[nodiscard]] absl::Status AddQuota(const AddedQuota& added, std::vector<Json>& objects);
 
 }  // namespace maniple

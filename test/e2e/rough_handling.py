@@ -172,10 +172,11 @@ def what_somebody_listens_on_is_left_to_them(_):
             refused("maniple-scheduler", *NOBODY, "--admin", f"unix:{here}/b", "--http", f"127.0.0.1:{port}", says="Address already in use")
             refused("maniple-scheduler", *NOBODY, "--admin", f"unix:{here}/file", says="is no socket")
             refused("maniple-devcluster", "--listen", f"127.0.0.1:{port}", says="Address already in use")
-            assert run("maniple", "gangs", "--admin", socket).returncode == 0
+            assert run("maniple", "version", "--admin", socket).returncode == 0
+            refused("maniple", "gangs", "--admin", socket, says="is it still starting?")  # nobody has told it of the cluster
             first.stop(signal.SIGKILL)
         with running(here, "maniple-scheduler", *flags, until="schedules for"):  # what a killed one left behind is taken over
-            assert run("maniple", "gangs", "--admin", socket).returncode == 0
+            assert run("maniple", "version", "--admin", socket).returncode == 0
 
 
 def hostile_manifests_are_refused_in_one_line(_):

@@ -44,8 +44,8 @@ def labels_choose_what_is_listed(server):
     scheduler = Scheduler(server).start()
     await_that("all gangs are known", lambda: scheduler.maniple("gangs", "-o", "name")[1].count("\n") == 4)
 
-    assert names(scheduler, server, "gangs", "-l", "team=vision") == ["pod/default/lone-ours", "podgroup/default/ours"]
-    assert names(scheduler, server, "gangs", "-n", "default", "-l", "team in (speech)") == ["pod/default/lone-theirs", "podgroup/default/theirs"]
+    assert names(scheduler, server, "gangs", "-l", "team=vision") == ["pod/lone-ours", "podgroup/ours"]
+    assert names(scheduler, server, "gangs", "-n", "default", "-l", "team in (speech)") == ["pod/lone-theirs", "podgroup/theirs"]
     assert names(scheduler, server, "gangs", "-n", "kube-system", "-l", "team") == []
     assert names(scheduler, server, "nodes", "-l", "pool!=old") == ["node/two"]
     assert names(scheduler, server, "queues", "-l", "team=speech") == ["queue/theirs"]

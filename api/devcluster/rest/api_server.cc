@@ -215,7 +215,9 @@ class ApiServer::Impl {
     Json& metadata = fresh.Mutable("metadata");
     if (!metadata.is_object()) return absl::InvalidArgumentError("it has no metadata");
     metadata.Erase("resourceVersion");
-    if (type.namespaced() && metadata["namespace"].AsString().empty()) {
+    if (!type.namespaced()) {
+      metadata.Erase("namespace");
+    } else if (metadata["namespace"].AsString().empty()) {
       metadata.Set("namespace", "default");
     }
     const ObjectName name = NameOf(fresh);

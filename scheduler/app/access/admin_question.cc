@@ -19,6 +19,7 @@ AdminQuestion ParseAdminTarget(absl::string_view target) {
     if (key == "namespace") out.namespace_name = QueryDecoded(kv.second);
     if (key == "since") out.since = QueryDecoded(kv.second);
     if (key == "name") out.name = QueryDecoded(kv.second);
+    if (key == "leader") out.of_leader = kv.second == "true";
   }
   if (out.path == "/explain" && out.namespace_name.empty()) out.namespace_name = "default";
   return out;

@@ -63,8 +63,15 @@ absl::StatusOr<std::unique_ptr<HttpSurface>> HttpSurface::Start(const HttpSurfac
                                                                 std::function<void()> wake) {
   std::unique_ptr<HttpSurface> surface(new HttpSurface(options, bulletin, help, std::move(wake)));
   if (!options.http.empty()) {
-    ASSIGN_OR_RETURN(surface->http_,
-                     HttpEndpoint::Listen({.address = options.http, .tls = options.tls}));
+    HttpLimits limits;
+    // Who must show a token mostly comes through an API server's proxy: one address for all.
+    if (ReadersOf(options.http, options) == Readers::kReviewed) {
+      limits.gate.per_address = limits.gate.connections / 2;
+      limits.gate.streams_per_address = limits.gate.streams * 3 / 4;
+    }
+    ASSIGN_OR_RETURN(
+        surface->http_,
+        HttpEndpoint::Listen({.address = options.http, .limits = limits, .tls = options.tls}));
     LOG(INFO) << "serving HTTP on port " << surface->http_port();
   }
   if (!options.health.empty()) {
@@ -207,6 +214,9 @@ std::optional<HttpPage> HttpSurface::AnswerHttp(const HttpQuestion& question) {
   return ForReaders(http_readers_, question, [&]() -> std::optional<HttpPage> {
     if (path == "/metrics") return MetricsPage();
     if (path == "/diag") return JsonPage(DiagnosisJson(Facts()));
+    if (ParseAdminTarget(question.target).of_leader && !bulletin_.health().leading) {
+      return TextPage(503, absl::StrCat(kStandsBy, "\n"));
+    }
     if (path == "/log") return LogPage(ParseAdminTarget(question.target));
     if (path == "/stream" || path == "/tables") return LivePage(path, question);
     return pages_.Answer(ParseAdminTarget(question.target), question.asked_at);

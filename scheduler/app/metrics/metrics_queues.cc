@@ -114,8 +114,10 @@ class QueueText final {
       text_.Add("maniple_queue_info", label, cohorts.Of(queue.cohort), 1);
     });
     constexpr char kOldest[] = "maniple_oldest_pending_gang_age_seconds";
-    text_.Begin(kOldest, "Age of the oldest gang that waits in the Queue; 0 when none does.",
-                "gauge");
+    text_.Begin(
+        kOldest,
+        "How long the gang that has waited longest in the Queue has waited; 0 when none does.",
+        "gauge");
     ForEachNamed([&](const QueueView& queue, const std::string& label) {
       const absl::Duration age = now - std::min(now, queue.oldest_pending);
       text_.Add(kOldest, label, std::max(0.0, absl::ToDoubleSeconds(age)));
@@ -216,7 +218,8 @@ class QueueText final {
     }
   }
 
-  // Rows that are 0 are left out: few Queues have any.
+  // With rows that are 0: a series that begins at 1 has no increase, and the first gang would be
+  // overlooked.
   void AddPreempted() {
     constexpr char kName[] = "maniple_preempted_gangs_total";
     text_.Begin(kName,
@@ -225,10 +228,8 @@ class QueueText final {
     for (size_t i = 0; i < queues_.size(); ++i) {
       const std::string by = Label("preempting_queue", queues_[i].name);
       for (size_t of = 0; of < kVictimsOf.size(); ++of) {
-        const int64_t gangs = queues_[i].history.preempted[of];
-        if (gangs == 0) continue;
         text_.Add(kName, absl::StrCat(by, ",", Label("reason", kVictimsOf[of])),
-                  static_cast<double>(gangs));
+                  static_cast<double>(queues_[i].history.preempted[of]));
       }
     }
   }

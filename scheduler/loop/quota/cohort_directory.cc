@@ -7,17 +7,23 @@
 
 namespace maniple {
 
-void CohortDirectory::Put(const ObjectMeta& meta) {
-  ObjectMeta& known = cohorts_[meta.name];
-  if (known.uid != meta.uid) statuses_.Forget(meta.name);
-  known = meta;
+CohortDirectory::Entry& CohortDirectory::Put(const ObjectMeta& meta) {
+  Entry& known = cohorts_[meta.name];
+  if (known.meta.uid != meta.uid) {
+    statuses_.Forget(meta.name);
+    known.conditions.clear();
+  }
+  known.meta = meta;
   statuses_.Touch(meta.name);
   statuses_.Seen(meta.name, meta.resource_version);
+  return known;
 }
 
 void CohortDirectory::Note(const ObjectEvent& event) {
   if (const auto* upserted = std::get_if<ObjectUpserted>(&event)) {
-    if (const auto* cohort = std::get_if<Cohort>(&upserted->object)) Put(cohort->meta);
+    if (const auto* cohort = std::get_if<Cohort>(&upserted->object)) {
+      Put(cohort->meta).conditions = cohort->conditions;
+    }
   } else if (const auto* deleted = std::get_if<ObjectDeleted>(&event)) {
     if (deleted->key.kind != ResourceKind::kCohort) return;
     cohorts_.erase(deleted->key.name);
@@ -27,7 +33,7 @@ void CohortDirectory::Note(const ObjectEvent& event) {
     ObjectMeta meta;
     meta.name = invalid->key.name;
     meta.uid = invalid->uid;
-    Put(meta);
+    (void)Put(meta);
   }
 }
 
@@ -37,12 +43,12 @@ std::vector<CohortDirectory::DueStatus> CohortDirectory::TakeDue(absl::Time now,
                                                                  const QuotaBook& book) {
   std::vector<DueStatus> due;
   for (const std::string& name : statuses_.Due(now)) {
-    const ObjectMeta& meta = cohorts_.at(name);
+    const auto& [meta, conditions] = cohorts_.at(name);
     CohortStatus status{.usage = StatusRows(UsageOfCohort(name, book)),
                         .fair_share = FairShareOf(book.CohortNamed(name), book)};
-    if (const CohortStatus* written = statuses_.Written(name)) {
-      status.conditions = written->conditions;
-    }
+    // What an earlier leader wrote keeps its times.
+    const CohortStatus* written = statuses_.Written(name);
+    status.conditions = written != nullptr ? written->conditions : conditions;
     const std::string problem = book.ProblemOfCohort(name);
     SetCondition(status.conditions,
                  {.type = "Active",

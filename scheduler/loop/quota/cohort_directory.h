@@ -34,9 +34,13 @@ class CohortDirectory final {
   void Forget();
 
  private:
-  void Put(const ObjectMeta& meta);
+  struct Entry {
+    ObjectMeta meta;
+    std::vector<Condition> conditions;  // as they stand on the server
+  };
+  Entry& Put(const ObjectMeta& meta);
 
-  std::map<std::string, ObjectMeta> cohorts_;
+  std::map<std::string, Entry> cohorts_;
   PacedStatuses<CohortStatus> statuses_;
 };
 

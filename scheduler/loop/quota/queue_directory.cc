@@ -235,9 +235,9 @@ QueueStatus QueueDirectory::StatusOf(const Entry& entry, const QuotaBook& book, 
                      .used = {}};
   // What an earlier leader told stands until it can be read.
   if (entry.known) status.used = meter_.ToTell(entry.queue.meta.name, kUsageInterval, now);
-  if (const QueueStatus* written = statuses_.Written(entry.queue.meta.name)) {
-    status.conditions = written->conditions;
-  }
+  // What an earlier leader wrote keeps its times.
+  const QueueStatus* written = statuses_.Written(entry.queue.meta.name);
+  status.conditions = written != nullptr ? written->conditions : entry.queue.conditions;
   const bool stopped = entry.queue.stop != StopPolicy::kNone;
   Condition active{.type = "Active", .status = "True", .reason = "Ready"};
   if (const std::string problem = book.ProblemOfQueue(entry.queue.meta.name); !problem.empty()) {

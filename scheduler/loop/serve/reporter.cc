@@ -321,7 +321,7 @@ void Reporter::CountInQueue(const Case& c, const std::optional<Standing>& standi
     count.running = 1;
   } else if (!ended) {
     count.pending = 1;
-    count.since = c.gang.created;
+    count.since = std::max(QueuedAt(c.gang, c.record), c.record.left_at);
     count.reason = standing.has_value() ? WaitReasonName(standing->reason) : "Undecided";
   }
   absl::btree_map<ShapeId, int64_t> waiting;

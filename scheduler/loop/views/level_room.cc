@@ -12,6 +12,7 @@ namespace maniple {
 namespace {
 
 constexpr char kWholeCluster[] = "cluster";
+constexpr char kNvlink[] = "nvlink";
 constexpr char kSingleNode[] = "node";
 
 std::vector<ResourceId> WholeGpus(const Tables& tables) {
@@ -65,16 +66,23 @@ LevelRoomView Told(const LevelKey& level, const std::vector<DomainRoom>& domains
 }  // namespace
 
 std::vector<LevelKey> LevelsToTell(const Tables& tables) {
-  std::vector<LevelKey> levels = {{.name = kWholeCluster, .steps = {}}};
+  std::vector<LevelKey> own;
   if (const Topology* topology = FindTopology(tables, ""); topology != nullptr) {
     for (size_t i = 0; i < topology->levels.size(); ++i) {
-      levels.push_back(PathTo(LevelPlace{topology, i}));
+      own.push_back(PathTo(LevelPlace{topology, i}));
     }
   }
-  if (!tables.nvlink_labels.empty()) {
-    levels.push_back({.name = "nvlink", .steps = {tables.nvlink_labels}});
+  // One name is one series: a level of the Topology goes before ours of that name.
+  const auto is_free = [&own](absl::string_view name) {
+    return std::ranges::find(own, name, &LevelKey::name) == own.end();
+  };
+  std::vector<LevelKey> levels;
+  if (is_free(kWholeCluster)) levels.push_back({.name = kWholeCluster, .steps = {}});
+  levels.insert(levels.end(), own.begin(), own.end());
+  if (!tables.nvlink_labels.empty() && is_free(kNvlink)) {
+    levels.push_back({.name = kNvlink, .steps = {tables.nvlink_labels}});
   }
-  levels.push_back({.name = kSingleNode, .steps = {}});
+  if (is_free(kSingleNode)) levels.push_back({.name = kSingleNode, .steps = {}});
   return levels;
 }
 

@@ -7,19 +7,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "api/proto/admin.grpc.pb.h"
 #include "scheduler/app/admin_server.h"
 #include "scheduler/app/answers/admin_watch.h"
+#include "scheduler/app/config/address.h"
 #include "scheduler/app/socket_folder.h"
 #include "scheduler/cli/admin_client.h"
+#include "test/support/scripted_server.h"
 #include "test/support/temp_folder.h"
 #include "test/support/tls_server.h"
 
@@ -77,6 +82,83 @@ TEST(AdminServer, IsAskedThroughASocketInAFolderOfOurOwn) {
   EXPECT_THAT(MessageOf(AskScheduler({.admin = address}, "/gangs").status()),
               HasSubstr("may be written to by others"));
   EXPECT_FALSE(AdminServer::Start({.address = address + "2"}, {.view = EmptyView}).ok());
+}
+
+// What an API server's proxy says for the replicas of a Service, one after the other.
+class Replicas final {
+ public:
+  explicit Replicas(std::vector<std::string> replies)
+      : replies_(std::move(replies)), thread_([this] { Serve(); }) {}
+  ~Replicas() {
+    ended_ = true;
+    thread_.join();
+  }
+  [[nodiscard]] std::string Kubeconfig() const {
+    return absl::StrCat("{current-context: c, contexts: [{name: c, context: {cluster: k}}], ",
+                        "clusters: [{name: k, cluster: {server: '", server_.url(), "'}}]}");
+  }
+  [[nodiscard]] size_t asked() const { return asked_; }
+
+ private:
+  void Serve() {
+    std::vector<ServerConnection> open;
+    while (!ended_) {
+      if (ServerConnection fresh = server_.Accept(); fresh.open()) open.push_back(std::move(fresh));
+      for (ServerConnection& connection : open) {
+        if (connection.TakeRequest().empty()) continue;
+        connection.Write(replies_[std::min(asked_++, replies_.size() - 1)]);
+      }
+      std::this_thread::yield();
+    }
+  }
+
+  const std::vector<std::string> replies_;
+  ScriptedServer server_;
+  std::atomic<size_t> asked_ = 0;
+  std::atomic<bool> ended_ = false;
+  std::thread thread_;
+};
+
+const std::string& OfStandby() {
+  static const auto* reply = new std::string(HttpReply(
+      "503 Service Unavailable", "this replica stands by\n", "Content-Type: text/plain\r\n"));
+  return *reply;
+}
+
+TEST(AdminClient, AsksReplicasUntilOneLeads) {
+  const Replicas replicas({OfStandby(), OfStandby(), HttpReply("200 OK", R"({"of": "leader"})")});
+  const TempFolder folder;
+  const std::string file = folder.Write("kubeconfig", replicas.Kubeconfig());
+  const absl::StatusOr<Json> answer = AskScheduler({.kubeconfig = file}, "/gangs");
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ((*answer)["of"].AsString(), "leader");
+  EXPECT_EQ(replicas.asked(), 3u);
+}
+
+TEST(AdminClient, WhereNobodyLeadsAReplicaThatStandsByAnswers) {
+  std::vector<std::string> replies(8, OfStandby());
+  replies.push_back(HttpReply("200 OK", R"({"of": "standby"})"));
+  const Replicas replicas(replies);
+  const TempFolder folder;
+  const std::string file = folder.Write("kubeconfig", replicas.Kubeconfig());
+  const absl::StatusOr<Json> answer = AskScheduler({.kubeconfig = file}, "/gangs");
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ((*answer)["of"].AsString(), "standby");
+}
+
+TEST(AdminClient, WhoNamesAClusterNeverMeansTheSchedulerOfThisMachine) {
+  const TempFolder temporary;
+  ASSERT_EQ(::setenv("XDG_RUNTIME_DIR", temporary.path().c_str(), 1), 0);
+  const auto server = AdminServer::Start({.address = DefaultAdminAddress()}, {.view = EmptyView});
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_TRUE(AskScheduler({}, "/gangs").ok());
+  const TempFolder folder;
+  ASSERT_EQ(::setenv("KUBECONFIG", folder.Write("none", "{}").c_str(), 1), 0);
+  for (const AdminClientOptions& options :
+       {AdminClientOptions{.context = "other"}, AdminClientOptions{.service_namespace = "other"},
+        AdminClientOptions{.service = "other"}}) {
+    EXPECT_FALSE(AskScheduler(options, "/gangs").ok());
+  }
 }
 
 class AdminServerOverTls : public testing::Test {

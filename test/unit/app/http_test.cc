@@ -215,7 +215,8 @@ TEST_F(HttpEndpointTest, WhoAsksWhatIsNotServedIsToldWhyAndOthersAreServed) {
   Serve({}, Hello);
   const std::string much(100'000, 'x');
   for (const auto& [request, status, why] : std::vector<std::array<std::string, 3>>{
-           {"POST / HTTP/1.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", "405", "only GET"},
+           {"POST / HTTP/1.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", "405",
+            "Allow: GET, HEAD"},
            {absl::StrCat("GET / HTTP/1.1\r\nX: ", much, "\r\n\r\n"), "431", "16384 bytes"},
            {absl::StrCat("GET /", much, " HTTP/1.1\r\n\r\n"), "431", "16384 bytes"},
            {absl::StrCat("GET / HTTP/1.1\r\nContent-Length: 100000\r\n\r\n", much), "413",

@@ -227,7 +227,7 @@ TEST(Printing, PlannedStartsStandInOrderOfService) {
   const std::string starts = StartTable(Page("/gangs"), absl::FromUnixSeconds(6000));
   EXPECT_THAT(starts, HasSubstr("1970-01-01 02:00:00 UTC"));
   EXPECT_THAT(starts, HasSubstr("QuotaExceeded"));
-  EXPECT_THAT(Names(Page("/gangs"), "podgroup"), HasSubstr("podgroup/research/big\n"));
+  EXPECT_THAT(Names(Page("/gangs"), "podgroup"), HasSubstr("podgroup/big\n"));
   EXPECT_THAT(WideGangTable(Page("/gangs"), absl::UnixEpoch()), HasSubstr("DECLARED BY"));
 }
 
@@ -489,7 +489,7 @@ TEST(Metrics, ALeaderTellsWhatEachCohortHasAndUses) {
   EXPECT_THAT(text, HasSubstr(absl::StrCat("maniple_cohort_resource_lent", of, "0\n")));
 }
 
-TEST(Metrics, AStandbyTellsNothingOfQueuesAndAQueueThatIsGoneLeavesNoSeries) {
+TEST(Metrics, WithoutFiguresNothingIsToldOfQueuesAndAQueueThatIsGoneLeavesNoSeries) {
   EXPECT_THAT(RenderMetrics({}, {}), Not(HasSubstr("maniple_queue_")));
   EXPECT_THAT(MetricsOf({}), Not(HasSubstr("team")));
 }

@@ -20,14 +20,14 @@ TEST(ThoseWhoWait, AreListedInOrderOfServiceWhateverTheForm) {
                               Json::Object({{"namespace", "ns"}, {"name", "silent"}})})}});
   const Json waiting = ThoseWhoWait(gangs);
   EXPECT_EQ(waiting["kind"].AsString(), "List");
-  EXPECT_EQ(Names(waiting, "podgroup"), "podgroup/ns/first\npodgroup/ns/late\n");
+  EXPECT_EQ(Names(waiting, "podgroup"), "podgroup/first\npodgroup/late\n");
 }
 
 TEST(ThoseWhoWait, APodThatIsAGangByItselfIsNoPodGroup) {
   Json lone = Gang("lone", 1);
   lone.Set("singleton", true);
   EXPECT_EQ(Names(Json::Object({{"items", Json::Array({lone, Gang("train", 2)})}}), "podgroup"),
-            "pod/ns/lone\npodgroup/ns/train\n");
+            "pod/lone\npodgroup/train\n");
 }
 
 TEST(ThoseWhoWait, OfNobodyAreNobody) {

@@ -38,5 +38,13 @@ TEST(WhatIfWords, NoAmountOfQuotaIsBeyondItsBounds) {
   EXPECT_EQ(ParseAddedQuota("q/cpu=-8")->amount, -8);
 }
 
+TEST(WhatIfWords, AFlavorStandsBehindItsResource) {
+  const absl::StatusOr<AddedQuota> more = ParseAddedQuota("q/nvidia.com/gpu@a100=+8");
+  ASSERT_TRUE(more.ok()) << more.status();
+  EXPECT_EQ(more->resource, "nvidia.com/gpu");
+  EXPECT_EQ(more->flavor, "a100");
+  EXPECT_EQ(more->amount, 8);
+}
+
 }  // namespace
 }  // namespace maniple::cli_word_order_test

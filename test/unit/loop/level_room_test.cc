@@ -70,6 +70,22 @@ TEST(LevelRoom, FreeRoomOfOneDomainIsWhatOneGangCouldHave) {
   EXPECT_THAT(At(rooms, "node").free_slices, ElementsAre(Pair(1, 5)));
 }
 
+TEST(LevelRoom, ALevelOfTheTopologyGoesBeforeOursOfItsName) {
+  TestCluster cluster;
+  Topology topology = BlocksAndRacks();
+  topology.levels.push_back({.name = "node", .node_label = "example.com/host"});
+  topology.levels.front().name = "cluster";
+  cluster.Add(ObjectUpserted{topology});
+  cluster.Add(InRack("n1", "b1", "r1"));
+  cluster.Add(InRack("n2", "b2", "r1"));
+  const std::vector<LevelRoomView> rooms = RoomsOf(cluster);
+  std::set<std::string> names;
+  for (const LevelRoomView& room : rooms) {
+    EXPECT_TRUE(names.insert(room.level).second) << room.level << " is told twice";
+  }
+  EXPECT_EQ(At(rooms, "cluster").largest_gang_gpus, 8) << "of one block";
+}
+
 TEST(LevelRoom, ANodeThatTakesNobodyOffersNothing) {
   TestCluster cluster;
   cluster.Add(MakeNode("open").Gpu(8));

@@ -130,6 +130,7 @@ TEST_F(QueueHistoryTest, AGangThatLeftForAnotherHasWaitedSinceThen) {
   const double before = Of("q").history.waited.seconds();
   d_.Submit({.gang = "low", .queue = "q"});  // its pod is made anew
   d_.Settle(absl::Seconds(60));
+  EXPECT_LT(d_.now - Of("q").oldest_pending, absl::Minutes(5)) << "it ran before";
   d_.Nodes(1, 8, "m");
   d_.Settle(absl::Seconds(5));
   ASSERT_EQ(Of("q").history.waited.count(), 3u);

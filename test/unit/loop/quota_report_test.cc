@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/codec/kubernetes_time.h"
 #include "test/support/loop_driver.h"
 
 namespace maniple {
@@ -124,6 +125,34 @@ TEST_F(QuotaReport, AQuietCohortIsNotWrittenAgain) {
   EXPECT_EQ(d_.api.Count(kTeamsStatus), 1);
   d_.Settle(absl::Minutes(5));
   EXPECT_EQ(d_.api.Count(kTeamsStatus), 1);
+}
+
+TEST_F(QuotaReport, ConditionsKeepTheirTimesUnderANewLeader) {
+  d_.Put(ObjectUpserted{CohortOf("teams", "teams")});  // on a cycle
+  Queue stopped = TeamQueue("a", 16);
+  stopped.stop = StopPolicy::kHold;
+  d_.Put(ObjectUpserted{stopped});
+  d_.Settle(absl::Minutes(2));
+  const auto since = [](const Json& status) {
+    return status["conditions"].items().at(0)["lastTransitionTime"].AsString();
+  };
+  const std::string of_queue = since(d_.api.QueueStatus("a")), of_cohort = since(Teams());
+  // As the next leader reads them.
+  Condition active{.type = "Active", .status = "False", .reason = "Invalid"};
+  active.last_transition = *ParseKubernetesTime(of_queue);
+  stopped.conditions = {active};
+  d_.Put(ObjectUpserted{stopped});
+  Cohort cohort = CohortOf("teams", "teams");
+  active.last_transition = *ParseKubernetesTime(of_cohort);
+  cohort.conditions = {active};
+  d_.Put(ObjectUpserted{cohort});
+  d_.loop().SetRole(SchedulingLoop::Role::kStandby, d_.now);
+  d_.loop().SetRole(SchedulingLoop::Role::kLeader, d_.now);
+  const int written = d_.api.Count(kTeamsStatus);
+  d_.Settle(absl::Minutes(2));
+  EXPECT_GT(d_.api.Count(kTeamsStatus), written);
+  EXPECT_EQ(since(d_.api.QueueStatus("a")), of_queue);
+  EXPECT_EQ(since(Teams()), of_cohort);
 }
 
 TEST_F(QuotaReport, AStatusThatDidNotArriveIsWrittenAgainButNotAtOnce) {

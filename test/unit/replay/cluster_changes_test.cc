@@ -100,6 +100,19 @@ TEST(ClusterChanges, AQuotaGrowsInItsFirstFlavorOnlyAndNeverBelowZero) {
   }
 }
 
+TEST(ClusterChanges, AQuotaGrowsInTheFlavorThatIsNamed) {
+  std::vector<Json> objects = {Parsed(kQueue)};
+  const std::string flavor = objects[0].At("spec.quotas").items()[1]["flavor"].AsString();
+  ASSERT_FALSE(flavor.empty());
+  const AddedQuota more{.queue = "q", .resource = "cpu", .flavor = flavor, .amount = 1};
+  ASSERT_TRUE(AddQuota(more, objects).ok());
+  EXPECT_EQ(Nominal(objects[0], 0, 0), "4");
+  EXPECT_EQ(Nominal(objects[0], 1, 0), "2500m");
+  EXPECT_THAT(AddQuota({.queue = "q", .resource = "cpu", .flavor = "none", .amount = 1}, objects)
+                  .ToString(),
+              HasSubstr("no quota of cpu in flavor \"none\""));
+}
+
 TEST(ClusterChanges, WithoutAResourceTheGpusAreMeantOrTheOnlyOne) {
   std::vector<Json> objects = {Parsed(kQueue)};
   ASSERT_TRUE(AddQuota({.queue = "q", .resource = "", .amount = 3}, objects).ok());
