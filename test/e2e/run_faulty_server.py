@@ -110,6 +110,7 @@ def play(server, options):
             settle(cluster, options)
             scheduler.process.require_alive()
             counts = faulty.counts()
+            assert sum(count for kind, count in counts.items() if kind != "requests") > 0, f"nothing struck: {counts}"
             absent = [kind for kind, share in shares_of(options.percent).items() if share and not counts.get(kind)]
             assert not absent or options.gangs < 200, f"these faults never struck: {absent}"
             print(json.dumps({"server": type(server).__name__, "gang_binds": cluster.whole, "binds": cluster.ledger.binds, "kills": options.kills,

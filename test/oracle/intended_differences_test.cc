@@ -139,7 +139,7 @@ TEST(IntendedDifferences, OursIsAsTheTableSays) {
 
 TEST(IntendedDifferences, KubeSchedulerStillDiffersAsTheTableSays) {
   const char* program = std::getenv("MANIPLE_FILTER_ORACLE");
-  if (program == nullptr) return;  // there is nobody to ask
+  if (program == nullptr) GTEST_SKIP() << "MANIPLE_FILTER_ORACLE names no program to ask";
   for (const IntendedDifference& row : kIntended) {
     SCOPED_TRACE(row.reason);
     const auto theirs = AskKubeScheduler(program, {CaseIn(row)});

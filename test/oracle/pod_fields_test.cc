@@ -160,7 +160,7 @@ TEST(PodFields, EachOfAContainerIsHonouredRefusedOrOfNoConsequence) {
 
 TEST(PodFields, AreThoseOfTheRealType) {
   const char* program = std::getenv("MANIPLE_FILTER_ORACLE");
-  if (program == nullptr) return;  // then only the table itself can be read
+  if (program == nullptr) GTEST_SKIP() << "MANIPLE_FILTER_ORACLE names no program to ask";
   const absl::StatusOr<Json> fields = PodFieldsOfKubernetes(program);
   ASSERT_TRUE(fields.ok()) << fields.status();
   const auto expect_all = [&](absl::string_view type, std::span<const FieldRow> rows) {

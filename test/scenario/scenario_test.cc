@@ -55,6 +55,7 @@ class ScenarioTest : public testing::Test {
     const ScenarioResult result = RunScenario(scenario_);
     ++g_played;
     g_turns += result.turns;
+    EXPECT_GT(result.turns, 0) << "no invariant was asked";
     EXPECT_EQ(RunScenario(scenario_).log, result.log) << "SameSeedSameLog";
     EXPECT_TRUE(result.failures.empty()) << absl::StrJoin(result.failures, "\n") << "\n"
                                          << absl::StrJoin(result.log, "\n");

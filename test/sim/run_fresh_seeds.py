@@ -8,7 +8,8 @@
 
 A history that fails is told with the command that replays it: it shows a bug of the scheduler, or of the check. Fresh seeds are
 chosen by the time of day. MANIPLE_HISTORIES is how many there are, 500 unless told otherwise. The last line is `N passed, M failed,
-K skipped`; the cases are the two sentences above, the second one only of 2,000 histories or more.
+K skipped`; the cases are the two sentences above, the second one only of 2,000 histories or more, and that every kind of promise is
+asked about, of 500 or more.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PRESET = os.environ.get("PRESET", "dev")
 MEET_EVERY_CELL = 2000  # the rarest is met once
+MEET_EVERY_KIND = 500  # binds that are judged, quotas, divisions, held room, guests, gangs of others
 
 
 def main():
@@ -38,9 +40,12 @@ def main():
     command += ["--jobs", str(len(os.sched_getaffinity(0)))]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     lines = (done.stdout + done.stderr).replace("replay: ", f"replay: {folder}/").splitlines()
-    summary = re.search(r"^(\d+) seeds of .* (\d+) violations$", done.stdout, re.MULTILINE)
+    summary = re.search(r"^(\d+) seeds of .*, (\d+) judged, (\d+) held to quotas, (\d+) nodes divided, (\d+) seeds with held room, "
+                        r"(\d+) with guests in it, (\d+) gangs of other projects, (\d+) violations$", done.stdout, re.MULTILINE)
     covered = re.search(r"^coverage: (\d+) of (\d+) cells$", done.stdout, re.MULTILINE)
-    cases = {"no promise is broken": summary is not None and int(summary[1]) == arguments.seeds and summary[2] == "0"}
+    cases = {"no promise is broken": summary is not None and int(summary[1]) == arguments.seeds and summary[8] == "0"}
+    if arguments.seeds >= MEET_EVERY_KIND:
+        cases["every kind of promise is asked about"] = summary is not None and all(int(one) > 0 for one in summary.groups()[1:7])
     skipped = int(arguments.seeds < MEET_EVERY_CELL)
     if not skipped:
         cases["every fault meets every state"] = covered is not None and covered[1] == covered[2]

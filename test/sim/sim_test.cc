@@ -22,7 +22,7 @@ SimOptions Faulty(uint64_t seed) {
 
 TEST(Simulation, EveryPromiseHoldsUnderEveryFault) {
   FaultCounts struck{};
-  uint64_t binds = 0, divisions = 0;
+  uint64_t binds = 0, divisions = 0, holds = 0, units = 0, quota_checks = 0;
   constexpr uint64_t kHistories = 60;
   const auto histories = static_cast<uint64_t>(Worlds(kHistories));
   for (uint64_t seed = 1; seed <= histories; ++seed) {
@@ -31,11 +31,14 @@ TEST(Simulation, EveryPromiseHoldsUnderEveryFault) {
         << "seed " << seed << ": " << absl::StrJoin(report.violations, "\n");
     binds += report.binds;
     divisions += report.divisions;
+    holds += report.holds;
+    units += report.units;
+    quota_checks += report.quota_checks;
     for (int i = 0; i < kFaults; ++i) struck[i] += report.faults[i];
   }
   EXPECT_GT(binds, 16 * histories);
   if (histories < kHistories) return;  // these few need not meet every fault
-  EXPECT_GT(divisions, 0);
+  for (const uint64_t some : {divisions, holds, units, quota_checks}) EXPECT_GT(some, 0);
   for (int i = 0; i < kFaults; ++i) EXPECT_GT(struck[i], 0) << FaultName(static_cast<Fault>(i));
 }
 

@@ -211,6 +211,10 @@ class NaiveCluster final {
   }
 };
 
+struct Tally {
+  int placed = 0, refused = 0, gave_up = 0;
+};
+
 class Case final {
  public:
   explicit Case(uint64_t seed) : random_(seed) {
@@ -252,7 +256,7 @@ class Case final {
   }
 
   // A gang: whether it finds room, and what is proven. `slice`: so many members share a rack.
-  void CheckGang(int slice, int& gave_up) {
+  void CheckGang(int slice, Tally& tally) {
     const auto members = 1 + random_.Below(4);
     MakePodGroup group("g");
     group.MinMember(static_cast<int32_t>(members));
@@ -290,14 +294,16 @@ class Case final {
             std::ranges::find_if(pods, [&](const Pod& known) { return known.meta.name == name; });
         placed.push_back({*pod, std::string(cluster_.state().NodeName(place.node))});
       }
+      ++tally.placed;
       EXPECT_EQ(placed.size(), pods.size());
       EXPECT_TRUE(naive_.CanCome(placed));
       return;
     }
     if (std::get<Rejection>(decision).code == RejectionCode::kSearchLimitReached) {
-      ++gave_up;
+      ++tally.gave_up;
       return;
     }
+    ++tally.refused;
     std::ranges::sort(pods, {}, &Pod::constraints);
     EXPECT_FALSE(naive_.CanPlaceAll(pods)) << Story(pods);
   }
@@ -468,23 +474,27 @@ TEST(PodTermsDifferential, TheNodesThatTakeAPodAreThoseOfTheNaiveModel) {
 }
 
 TEST(PodTermsDifferential, APlanCanComeAboutAndAProofHolds) {
-  int gave_up = 0;
+  Tally tally;
   for (uint64_t seed = 1; seed <= 3000; ++seed) {
     SCOPED_TRACE(seed);
-    Case(seed).CheckGang(0, gave_up);
+    Case(seed).CheckGang(0, tally);
     if (testing::Test::HasFailure()) return;
   }
-  EXPECT_EQ(gave_up, 0);
+  EXPECT_EQ(tally.gave_up, 0);
+  EXPECT_GT(tally.placed, 150);
+  EXPECT_GT(tally.refused, 150);
 }
 
 TEST(PodTermsDifferential, SoTheyDoForGangsWithSlices) {
-  int gave_up = 0;
+  Tally tally;
   for (uint64_t seed = 1; seed <= 3000; ++seed) {
     SCOPED_TRACE(seed);
-    Case(seed).CheckGang(seed % 2 == 0 ? 2 : 3, gave_up);
+    Case(seed).CheckGang(seed % 2 == 0 ? 2 : 3, tally);
     if (testing::Test::HasFailure()) return;
   }
-  EXPECT_EQ(gave_up, 0);
+  EXPECT_EQ(tally.gave_up, 0);
+  EXPECT_GT(tally.placed, 150);
+  EXPECT_GT(tally.refused, 150);
 }
 
 }  // namespace

@@ -276,6 +276,8 @@ TEST(TopologyOracle, DecidesAsASearchOverAllPlacements) {
   EXPECT_LE(spanned, 1.05);
   EXPECT_LE(left_over, 1.05);
   EXPECT_GT(tally.placed, tally.cases / 5);
+  EXPECT_GT(tally.costed, tally.cases / 10);
+  EXPECT_GT(tally.mixed, tally.cases / 40);
   EXPECT_LT(tally.gave_up * 1000, std::max<uint64_t>(1000, tally.cases));
 }
 

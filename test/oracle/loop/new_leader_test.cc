@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "test/oracle/loop/leaders.h"
@@ -44,9 +45,20 @@ std::string Differences(const Words& old, const Words& known) {
   return out;
 }
 
-bool Compare(World& world, uint64_t seed, int step) {
+// What was compared: in all, with everything that is ever compared, and gangs by what they do.
+struct Looks {
+  int all = 0, whole = 0, running = 0, waiting = 0;
+};
+
+bool Compare(World& world, uint64_t seed, int step, Looks& looks) {
   const Memory leave_out = world.OnlyRemembered();
   const Words old = WordsOf(world.leader, world.now, leave_out);
+  ++looks.all;
+  if (!leave_out.counts && !leave_out.usage && !leave_out.waits) ++looks.whole;
+  for (const auto& [subject, text] : old) {
+    if (!absl::StartsWith(subject, "gang ")) continue;
+    ++(absl::StrContains(text, " Running ") ? looks.running : looks.waiting);
+  }
   Leader fresh = world.FreshLeader();
   const Words known = WordsOf(fresh, world.now, leave_out);
   const std::string differences = Differences(old, known);
@@ -57,25 +69,30 @@ bool Compare(World& world, uint64_t seed, int step) {
   return false;
 }
 
-void PlayAndCompare(uint64_t seed) {
+void PlayAndCompare(uint64_t seed, Looks& looks) {
   World world(seed);
   for (int step = 0; step < kSteps; ++step) {
     world.Step();
     world.Rest();
-    if (!Compare(world, seed, step)) break;
+    if (!Compare(world, seed, step, looks)) break;
   }
 }
 
 TEST(LoopNewLeader, KnowsWhatTheOldOneKnew) {
   const int64_t first = Setting("MANIPLE_LEADER_HISTORIES_FIRST", 0);
+  Looks looks;
   for (int64_t i = 0; i < Worlds("MANIPLE_LEADER_HISTORIES", 16); ++i) {
-    PlayAndCompare(static_cast<uint64_t>(first + i));
+    PlayAndCompare(static_cast<uint64_t>(first + i), looks);
   }
+  EXPECT_GT(looks.whole, looks.all / 10);
+  EXPECT_GT(looks.running, looks.all / 4);
+  EXPECT_GT(looks.waiting, looks.all / 4);
 }
 
 // The rest of a gang keeps to the flavor of those that stand, and their nodes got another one.
 TEST(LoopNewLeader, FindsNoRestOfAGangAsleepAfterItsNodeChangedItsFlavor) {
-  for (const uint64_t seed : {240, 485}) PlayAndCompare(seed);
+  Looks looks;
+  for (const uint64_t seed : {240, 485}) PlayAndCompare(seed, looks);
 }
 
 }  // namespace

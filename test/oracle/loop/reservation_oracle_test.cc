@@ -134,8 +134,10 @@ std::string At(const ReservationWorld::Told& told, absl::Time time) {
 
 TEST(ReservationOracle, WithExactRunTimesNobodyStartsLaterThanToldFirst) {
   Tally tally;
-  PlayAll(RunTimes::kExact, tally, [](const ReservationWorld::Told& told) {
+  int64_t judged = 0;
+  PlayAll(RunTimes::kExact, tally, [&judged](const ReservationWorld::Told& told) {
     if (!told.first_promise.has_value() || told.would_borrow) return;
+    ++judged;
     if (!told.started.has_value()) {
       ADD_FAILURE() << told.job.name << " never started";
     } else if (*told.started > *told.first_promise) {
@@ -145,6 +147,7 @@ TEST(ReservationOracle, WithExactRunTimesNobodyStartsLaterThanToldFirst) {
     EXPECT_FALSE(told.evicted) << told.job.name;
   });
   EXPECT_GT(tally.promised, 20);
+  EXPECT_GT(judged, 10);
   EXPECT_GT(tally.guests, 5);
   EXPECT_EQ(tally.evicted, 0);
   testing::Test::RecordProperty("promises", static_cast<int>(tally.promised));
@@ -160,6 +163,7 @@ class Damage final {
   [[nodiscard]] absl::Duration Worst() const {
     return late_.empty() ? absl::ZeroDuration() : *std::ranges::max_element(late_);
   }
+  [[nodiscard]] size_t heads() const { return late_.size(); }
   // Percentiles of those who were late at all.
   void Print(absl::string_view whom) {
     std::ranges::sort(late_);
@@ -207,6 +211,8 @@ TEST(ReservationOracle, WithWrongRunTimesEverybodyStartsAndOnlyOverstayersLeave)
   std::cout << absl::StrCat("bound within nominal quota: ", absl::FormatDuration(bound), "; ",
                             tally.guests, " guests, ", tally.evicted, " sent away\n");
   EXPECT_LE(within.Worst(), bound);
+  EXPECT_GT(within.heads(), 10u);
+  EXPECT_GT(tally.evicted, 0) << "nobody outstayed";
   testing::Test::RecordProperty("guests", static_cast<int>(tally.guests));
   testing::Test::RecordProperty("sent_away", static_cast<int>(tally.evicted));
 }

@@ -237,6 +237,7 @@ void Compare(Configs configs, uint64_t salt) {
     helped += plan.served > plan.served_before ? 1 : 0;
     changes += ours.changes;
   }
+  EXPECT_GT(helped, cases / 4) << "what is there serves everybody";
   std::cout << cases << " cases, 0 differences; in " << helped << " of them a plan helped, with "
             << changes << " nodes changed in all" << std::endl;
 }

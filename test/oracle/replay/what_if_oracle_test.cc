@@ -84,6 +84,10 @@ TEST(WhatIfOracle, SaysWhatThenHappens) {
     if (!StartsAtOnce(said)) {
       EXPECT_EQ(said.reason, happened.reason) << "seed " << seed;
     }
+    if (said.kind == StartKind::kNow && happened.kind == StartKind::kNow) {
+      EXPECT_EQ(absl::StrJoin(said.nodes, ","), absl::StrJoin(happened.nodes, ","))
+          << "seed " << seed;
+    }
     ++(said.kind == StartKind::kNow ? now : StartsAtOnce(said) ? evicting : waiting);
   }
   std::cout << now << " start, " << evicting << " after evicting, " << waiting << " wait\n";

@@ -379,6 +379,8 @@ TEST(PreemptionTopology, EvictsWhereATryOfEveryPlacementSaysSoAndNobodyForNothin
   // Both answers are common, and so is topology as their reason.
   EXPECT_GE(tally.plans_for_topology, cases / 100);
   EXPECT_GE(tally.refusals_for_topology, cases / 100);
+  EXPECT_LE(tally.gave_up * 100, tally.plans);
+  EXPECT_GT(tally.cheapest, tally.plans / 4);
 }
 
 }  // namespace

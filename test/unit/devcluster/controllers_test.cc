@@ -98,7 +98,10 @@ TEST_F(ControllersTest, ABoundThatIsNullIsNone) {
 TEST_F(ControllersTest, ABudgetWithoutPodsAllowsNothing) {
   Start({});
   AddBudget(R"({"maxUnavailable": 1, "selector": {"matchLabels": {"app": "nobody"}}})");
-  EXPECT_EQ(Budget("b")["status"]["disruptionsAllowed"].AsInt(), 0);
+  const Json status = Budget("b")["status"];
+  EXPECT_EQ(status["disruptionsAllowed"].AsInt(), 0);
+  ASSERT_EQ(status["conditions"].size(), 1u) << "nobody has counted it";
+  EXPECT_EQ(status["conditions"].items()[0]["reason"].AsString(), "InsufficientPods");
 }
 
 TEST_F(ControllersTest, ADeletedNamespaceIsEmptiedThenGoes) {

@@ -178,6 +178,9 @@ TEST(Watch, OfOneNamespaceHearsNoOther) {
   const WatchId watch = cluster.Watch("/api/v1/namespaces/kube-system/pods?watch=true");
   cluster.MakePod("a");
   EXPECT_EQ(cluster.Told(watch), "");
+  cluster.Make("/api/v1/namespaces/kube-system/pods",
+               "{'metadata':{'name':'b'},'spec':{'containers':[{'name':'c','image':'i'}]}}");
+  EXPECT_EQ(cluster.Told(watch), "ADDED b");
 }
 
 TEST(Watch, ALongOutputComesInParts) {

@@ -329,6 +329,7 @@ void ChangeLeaderInMidBinding(LoopDriver& d) {
   d.Submit({.gang = "a", .pods = 3});
   d.api.Break({.on = kBindA2, .times = -1, .act = FaultAct::kDrop});
   d.Exchange();
+  ASSERT_EQ(d.Bound("a"), 2);
   d.Restart();
 }
 

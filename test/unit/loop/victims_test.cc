@@ -107,6 +107,10 @@ TEST_F(LoopVictimsTest, APodThatTakesHalfAnHourToEndIsWaitedForByWhoComesLater) 
   Submit("high", 1, 3);
   d_.Settle(absl::Minutes(29));
   EXPECT_EQ(Evictions(), 0);
+  d_.api.Reap();
+  d_.Settle();
+  EXPECT_EQ(d_.Bound("high"), 1);
+  EXPECT_EQ(d_.Bound("firm"), 1);
 }
 
 TEST_F(LoopVictimsTest, AHalfEvictedVictimIsCarriedToItsEndByTheNextLeader) {

@@ -11,6 +11,7 @@
 #include "plugins/builtin.h"
 #include "plugins/framework/cluster_filter.h"
 #include "test/support/builders.h"
+#include "test/support/storage_builders.h"
 #include "test/support/test_cluster.h"
 
 namespace maniple {
@@ -23,6 +24,7 @@ class Zoo final {
  public:
   explicit Zoo(uint64_t seed) : random_(seed) {
     for (int i = 0; i < 300; ++i) AddNode(i);
+    AddStorage();
     for (int i = 0; i < 200; ++i) AddOccupant(i);
     for (int i = 0; i < 40; ++i) AddCandidate(i);
     for (uint32_t i = 0; i < 10; ++i) {
@@ -53,6 +55,10 @@ class Zoo final {
     if (random_.OneIn(4)) node.WithTaint(random_.OneIn(2) ? "gpu" : "team", "x");
     if (random_.OneIn(4)) node.WithTaint("soft", "", TaintEffect::kPreferNoSchedule);
     if (random_.OneIn(9)) node.Cordoned();
+    if (random_.OneIn(2)) {
+      node.Label("topology.kubernetes.io/zone", absl::StrCat(random_.Below(3)));
+    }
+    node.Image(absl::StrCat("image", random_.Below(4)), 900);
     DescribeGpus(node);
     cluster_.Add(node);
   }
@@ -81,6 +87,8 @@ class Zoo final {
     if (random_.OneIn(3)) pod.Port(80, random_.OneIn(2) ? "0.0.0.0" : "10.0.0.1");
     pod.Label("app", absl::StrCat(random_.Below(6)));
     AskOfPods(pod);
+    AskOfVolumes(pod);
+    if (random_.OneIn(2)) pod.Attached("csi", "h0");  // one, so that nobody is beyond the limit
     cluster_.Add(pod);
   }
   void AskOfPods(MakePod& pod) {
@@ -112,7 +120,31 @@ class Zoo final {
     if (random_.OneIn(9)) pod.Unsupported("spec.resourceClaims");
     pod.Label("app", absl::StrCat(random_.Below(6)));
     AskOfPods(pod);
+    AskOfVolumes(pod);
+    for (int k = 0; k < 2; ++k) {
+      if (random_.OneIn(3)) pod.Attached("csi", absl::StrCat("h", random_.Below(4)));
+    }
     cluster_.Add(pod);
+  }
+  // Volumes that some nodes reach, and limits of what nodes attach.
+  void AddStorage() {
+    for (int i = 0; i < 6; ++i) {
+      const std::string volume = absl::StrCat("pv", i);
+      cluster_.Add(MakeClaim(absl::StrCat("claim", i)).BoundTo(volume));
+      MakeVolume made(volume);
+      if (i % 2 == 0) made.Where("zone", {"0", "1"});
+      if (i % 3 == 0) made.Label("topology.kubernetes.io/zone", absl::StrCat(i % 2));
+      cluster_.Add(made);
+    }
+    for (int i = 0; i < 300; i += 3) {
+      const auto most = 1 + static_cast<int64_t>(random_.Below(2));
+      cluster_.Add(AttachLimit(absl::StrCat("n", i), "csi", most));
+    }
+  }
+  void AskOfVolumes(MakePod& pod) {
+    if (random_.OneIn(4)) pod.Claim(absl::StrCat("claim", random_.Below(6)));
+    if (random_.OneIn(4)) pod.Disk({.name = absl::StrCat("disk", random_.Below(3))});
+    if (random_.OneIn(3)) pod.Runs(absl::StrCat("image", random_.Below(4)));
   }
   SelectorRequirement RandomRequirement() {
     switch (random_.Below(6)) {
@@ -152,16 +184,20 @@ class FilterContract : public ::testing::TestWithParam<size_t> {
   void ForEachBound(const Zoo& zoo, Test&& test) {
     const std::unique_ptr<const FilterPlugin> plugin = BuiltinFilters()[GetParam()].make();
     const CycleInput cycle{.snapshot = zoo.snapshot(), .now = kNow};
+    int asked = 0;
     for (const PodShape* shape : zoo.shapes()) {
       const absl::StatusOr<std::unique_ptr<NodeFilter>> bound = plugin->Bind(cycle, *shape);
-      if (bound.ok() && *bound != nullptr) {
+      if (!bound.ok()) {
+        EXPECT_FALSE(bound.status().message().empty());
+      } else if (*bound == nullptr) {
+        continue;
+      } else {
         LetLookAround(**bound, zoo.blocks());
         test(**bound);
       }
-      if (!bound.ok()) {
-        EXPECT_FALSE(bound.status().message().empty());
-      }
+      ++asked;
     }
+    EXPECT_GT(asked, 0) << "no pod of the zoo asks anything of " << plugin->name();
   }
 };
 
@@ -265,6 +301,7 @@ class ScoreContract : public ::testing::TestWithParam<size_t> {
   void ForEachBound(const Zoo& zoo, Test&& test) {
     const std::unique_ptr<const ScorePlugin> plugin = BuiltinScores()[GetParam()].make();
     const CycleInput cycle{.snapshot = zoo.snapshot(), .now = kNow};
+    int asked = 0;
     for (const PodShape* shape : zoo.shapes()) {
       const std::unique_ptr<NodeScore> bound = plugin->Bind(cycle, *shape);
       if (bound == nullptr) continue;
@@ -272,7 +309,9 @@ class ScoreContract : public ::testing::TestWithParam<size_t> {
       for (const auto& block : zoo.snapshot().blocks) all.push_back(block->rows().present);
       bound->Compare(zoo.blocks(), all);
       test(*bound);
+      ++asked;
     }
+    EXPECT_GT(asked, 0) << "no pod of the zoo asks anything of " << plugin->name();
   }
 };
 

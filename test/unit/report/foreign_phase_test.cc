@@ -63,10 +63,10 @@ TEST(ForeignPhases, VolcanoMakesPodsAsSoonAsTheQueueAdmits) {
 
 TEST(ForeignPhases, SchedulingIsSaidOfGangsWhoseMembersExist) {
   ForEachCase([](const PhaseCase& one) {
-    if (PhaseOf(Dialect::kXk8s, one) == "Scheduling") {
-      EXPECT_TRUE(one.assembly.members_ready);
-    }
-    if (one.standing.phase == GangPhase::kRunning) {
+    const GangPhase phase = one.standing.phase;
+    const bool begins = phase == GangPhase::kPending || phase == GangPhase::kBinding;
+    EXPECT_EQ(PhaseOf(Dialect::kXk8s, one) == "Scheduling", begins && one.assembly.members_ready);
+    if (phase == GangPhase::kRunning) {
       EXPECT_EQ(PhaseOf(Dialect::kXk8s, one), "Running");
     }
   });
