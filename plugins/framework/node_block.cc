@@ -95,10 +95,12 @@ std::span<const NodeBlock::UsedVolume> NodeBlock::UsedVolumesOn(uint32_t row) co
 }
 
 void NodeBlock::Charge(uint32_t row, const PodShape& shape, Change change) {
-  const bool takes = change == Change::kTake || change == Change::kTakeRoom;
+  const bool takes =
+      change == Change::kTake || change == Change::kTakeRoom || change == Change::kTakeAmounts;
   for (const auto& [resource, amount] : shape.requests) {
     if (IsOnNodes(resource)) AddFree(row, resource, takes ? -amount : amount);
   }
+  if (change == Change::kTakeAmounts || change == Change::kGiveAmounts) return;
   if (change == Change::kTake) pod_counts_.Add(row, shape.counts, 1);
   if (change == Change::kGive) pod_counts_.Add(row, shape.counts, -1);
   const auto charge = [takes](auto& all, const auto& used) {

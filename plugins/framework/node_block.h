@@ -110,6 +110,8 @@ class NodeBlock final {
     kGive,
     kTakeRoom,  // for a pod that is yet to come: it is not counted
     kGiveRoom,
+    kTakeAmounts,  // of resources alone
+    kGiveAmounts,
   };
   // Takes or gives back everything that one pod of the shape needs, ports and volumes included, and
   // counts the pod.

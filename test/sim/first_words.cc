@@ -29,7 +29,7 @@ void FirstWords::OnDecision(uint64_t life, absl::string_view line) {
     unsaid_.erase(life);
     return;
   }
-  // Who ran for a moment is no news any more: that it runs is on its way already.
+  // Who had a place for a moment, or ran, is no news any more: that is on its way already.
   if (absl::ConsumePrefix(&line, "bound ")) {
     spoken_.insert({life, std::string(line)});
     return;
@@ -38,6 +38,7 @@ void FirstWords::OnDecision(uint64_t life, absl::string_view line) {
   if (!parks && !absl::ConsumePrefix(&line, "place ")) return;
   const std::vector<absl::string_view> words = absl::StrSplit(line, absl::MaxSplits(' ', 1));
   const std::string gang(words.front());
+  if (!parks) spoken_.insert({life, gang});
   const auto group = truth_.groups().find(gang);
   const bool untold = group != truth_.groups().end() && group->second.phase.empty();
   // A PodGroup of ours that stands for a job is not there before somebody has to say something.

@@ -3,6 +3,21 @@
 #include "api/base/check.h"
 
 namespace maniple {
+namespace {
+
+NodeBlock::Change ChangeFor(Occupant of) {
+  switch (of) {
+    case Occupant::kPod:
+      return NodeBlock::Change::kGive;
+    case Occupant::kHold:
+      return NodeBlock::Change::kGiveRoom;
+    case Occupant::kNobody:
+      break;
+  }
+  return NodeBlock::Change::kGiveAmounts;
+}
+
+}  // namespace
 
 Overlay::Overlay(const Snapshot& base, View view, SearchWork* work)
     : base_(base), work_(work), copies_(base.blocks.size()) {
@@ -44,9 +59,7 @@ void Overlay::Promise(NodeId node, ShapeId shape) {
 }
 
 void Overlay::Free(NodeId node, ShapeId shape, Occupant of) {
-  const auto change =
-      of == Occupant::kPod ? NodeBlock::Change::kGive : NodeBlock::Change::kGiveRoom;
-  journal_.push_back({.node = node, .shape = shape, .change = change});
+  journal_.push_back({.node = node, .shape = shape, .change = ChangeFor(of)});
   Apply(journal_.back());
 }
 
@@ -68,6 +81,12 @@ void Overlay::Rollback(Checkpoint to) {
         break;
       case NodeBlock::Change::kTakeRoom:
         step.change = NodeBlock::Change::kGiveRoom;
+        break;
+      case NodeBlock::Change::kGiveAmounts:
+        step.change = NodeBlock::Change::kTakeAmounts;
+        break;
+      case NodeBlock::Change::kTakeAmounts:
+        step.change = NodeBlock::Change::kGiveAmounts;
         break;
     }
     Apply(step);

@@ -148,7 +148,10 @@ void FreedRoomCount::TakeBack(const FreedRoom& pod) {
     case Occupant::kHold:
       overlay_->Promise(pod.node, pod.shape);
       return;
+    case Occupant::kNobody:
+      break;
   }
+  CHECK(false) << "only pods and holds are victims";
 }
 
 void FreedRoomCount::Apply(std::span<const FreedRoom> pods, Change change) {

@@ -27,8 +27,8 @@ bool AreWithin(const Amounts& amounts, const Amounts& limits) {
   });
 }
 
-// As much of one node's held room as is given back there: all of it, or such of the latter's pods
-// as fit into it together.
+// As much of one node's held room as is given back there: all of it, or the amounts of such of the
+// latter's pods as fit into it together. These pods are still there, with their ports and volumes.
 std::vector<FreedRoom> InBoth(const std::vector<FreedRoom>& held,
                               const std::vector<FreedRoom>& back, const Tables& tables) {
   Amounts of_held, of_back, sum;
@@ -41,7 +41,7 @@ std::vector<FreedRoom> InBoth(const std::vector<FreedRoom>& held,
     Add(room, tables, more);
     if (!AreWithin(more, of_held)) continue;
     sum = std::move(more);
-    both.push_back({room.node, room.shape, Occupant::kHold});
+    both.push_back({room.node, room.shape, Occupant::kNobody});
   }
   return both;
 }

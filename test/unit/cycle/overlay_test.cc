@@ -80,6 +80,25 @@ TEST(Overlay, FreeingAHoldIsUndoneLikeAnyOtherStep) {
   EXPECT_EQ(overlay.Fingerprint(), before);
 }
 
+// Room that somebody will give back is counted in the shape of who is still there.
+TEST(Overlay, FreeingTheRoomOfNobodyFreesNoPortAndNoVolume) {
+  TestCluster cluster;
+  cluster.Add(MakeNode("n1").Gpu(8));
+  cluster.Add(MakePod("a").Gpu(3).Port(80).Attached("csi", "h"));
+  const NodeId node = cluster.state().NodeNamed("n1").value();
+  const ShapeId shape = cluster.RequestOf("a").wants[0].shape;
+  (void)cluster.state().Hold(node, shape);
+  const SnapshotPtr snapshot = cluster.state().Publish();
+  Overlay overlay(*snapshot, Overlay::View::kNow);
+  const uint64_t before = overlay.Fingerprint();
+  overlay.Free(node, shape, Occupant::kNobody);
+  EXPECT_EQ(overlay.Block(0).Free(kPods)[0], 110);
+  EXPECT_EQ(overlay.Block(0).used_ports().size(), 1u);
+  EXPECT_EQ(overlay.Block(0).used_volumes().size(), 1u);
+  overlay.Rollback(0);
+  EXPECT_EQ(overlay.Fingerprint(), before);
+}
+
 TEST(Overlay, TheEmptiedViewShowsWhatIsAllocatable) {
   TestCluster cluster;
   const SnapshotPtr snapshot = SmallCluster(cluster);
