@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "api/base/check.h"
 #include "api/base/sort_unique.h"
 
 namespace maniple {
