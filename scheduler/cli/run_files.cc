@@ -1,5 +1,6 @@
 #include "scheduler/cli/run_files.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "api/base/status_macros.h"
 
 namespace maniple {
 namespace {
@@ -21,6 +23,17 @@ bool IsToBeReplaced(const std::string& file) {
   std::error_code unknown;
   const std::filesystem::file_status there = std::filesystem::symlink_status(file, unknown);
   return !std::filesystem::exists(there) || std::filesystem::is_regular_file(there);
+}
+
+// What a link leads to may be still to be made.
+absl::Status MakeTargetOf(const std::string& link, FileAccess access) {
+  std::error_code unknown;
+  if (std::filesystem::exists(link, unknown)) return absl::OkStatus();
+  const mode_t mode = access == FileAccess::kOwner ? 0600 : 0666;
+  const int made = ::open(link.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, mode);
+  if (made < 0) return absl::ErrnoToStatus(errno, link);
+  ::close(made);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -48,6 +61,7 @@ absl::Status WriteRunFile(const std::string& file, absl::string_view bytes, File
     return absl::OkStatus();  // the program asks at its end whether that went well
   }
   if (IsToBeReplaced(file)) return WriteWholeFile(file, bytes, access);
+  RETURN_IF_ERROR(MakeTargetOf(file, access));
   std::ofstream out(file, std::ios::binary);
   out << bytes << std::flush;
   if (out) return absl::OkStatus();

@@ -55,6 +55,16 @@ TEST(RunFiles, PipesAndLinksAreWrittenInto) {
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
+TEST(RunFiles, WhatALinkLeadsToIsMadeForItsOwnerAlone) {
+  const TempFolder folder;
+  const std::string file = folder.In("to-come"), link = folder.In("link");
+  std::filesystem::create_symlink(file, link);
+  ASSERT_TRUE(WriteRunFile(link, "secret", FileAccess::kOwner).ok());
+  EXPECT_EQ(*ReadWholeFile(file), "secret");
+  EXPECT_EQ(std::filesystem::status(file).permissions() & std::filesystem::perms::mask,
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
 TEST(RunFiles, AFolderThatIsNotThereIsToldBeforeAnythingIsPlayed) {
   const TempFolder folder;
   EXPECT_FALSE(CheckRunFile(folder.In("none/x.csv")).ok());
