@@ -24,6 +24,7 @@
 #include "api/http/curl_transport.h"
 #include "api/proto/admin.grpc.pb.h"
 #include "scheduler/app/access/admin_question.h"
+#include "scheduler/app/answers/admin_numbers.h"
 #include "scheduler/app/answers/admin_view.h"
 #include "scheduler/app/config/address.h"
 #include "scheduler/app/grpc_log.h"
@@ -240,9 +241,7 @@ absl::Status CheckAdminFlags(const AdminClientOptions& options) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options, absl::string_view target) {
+absl::StatusOr<Json> AskWhereItMayBe(const AdminClientOptions& options, absl::string_view target) {
   std::vector<std::string> tried;
   const std::string address = options.admin.empty() ? DefaultAdminAddress() : options.admin;
   const bool asked_for = !options.admin.empty();
@@ -265,6 +264,13 @@ absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options, absl::strin
   }
   return absl::UnavailableError(
       absl::StrCat("no scheduler found; tried ", absl::StrJoin(tried, ", ")));
+}
+
+}  // namespace
+
+absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options, absl::string_view target) {
+  ASSIGN_OR_RETURN(Json answer, AskWhereItMayBe(options, target));
+  return WithNumbers(ParseAdminTarget(target).path, std::move(answer));
 }
 
 }  // namespace maniple

@@ -27,8 +27,8 @@ struct AdminClientOptions {
 
 // Answers "/explain?namespace=…&name=…", "/gangs?namespace=…", "/nodes", "/queues", "/cohorts",
 // "/usage?namespace=…&since=…", "/log?namespace=…&name=…", "/diag" and "/version" with the JSON of
-// admin.proto. NotFound, and the proxy's PermissionDenied, pass through; InvalidArgument names the
-// flag; Unavailable says everything that was tried.
+// admin.proto, its numbers as numbers. NotFound, and the proxy's PermissionDenied, pass through;
+// InvalidArgument names the flag; Unavailable says everything that was tried.
 [[nodiscard]] absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options,
                                                 absl::string_view target);
 

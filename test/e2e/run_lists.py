@@ -70,7 +70,7 @@ def usage_tells_of_the_time_that_is_asked_about(server):
         usage = scheduler.ask("usage", "--since", since)
         began = usage["since"]
         assert abs(began - time.time()) < 120, (began, "counted from before the scheduler was there")
-        assert usage["queues"] == [{"queue": "team", "started": "1", "waitedSeconds": usage["queues"][0]["waitedSeconds"], "left": []}], usage
+        assert usage["queues"] == [{"queue": "team", "started": 1, "waitedSeconds": usage["queues"][0]["waitedSeconds"], "left": []}], usage
         assert [item["queue"] for item in usage["items"]] == ["team"], usage
     status, text, _ = scheduler.maniple("usage", "--since", "1h")
     assert status == 0 and "STARTED" in text and "\nsince 20" in text, text
