@@ -31,9 +31,12 @@ bool MayBeKnown(const Truth& truth, const PodFacts& pod, const Since& since) {
                                        pod.bound_at - truth.blind_for()))
     return false;
   if (IsChargedWithWhoHasEnded(truth, pod)) return false;
+  const GangFacts& gang = truth.gangs().at(pod.gang);
+  // Since others have bound it another Queue is named, or none: who came later knows of that alone.
+  const bool renamed = gang.queue != pod.admitted && gang.queue_since < since.leads;
+  if (renamed && truth.IsOnlyBoundByOthers(pod.gang)) return false;
   if (truth.groups().contains(pod.gang)) return true;
   // A PodGroup that came and went while nobody looked has named its Queue to nobody.
-  const GangFacts& gang = truth.gangs().at(pod.gang);
   return gang.group_gone_at >= since.leads &&
          gang.group_gone_at - gang.group_since >= truth.blind_for();
 }
