@@ -162,7 +162,6 @@ class Truth final {
   void ApplyQuota(absl::string_view kind, const std::string& name, const Json& object,
                   absl::Time now);
   void NoteUpheaval(const std::string& queue, absl::Time now);
-  void NoteUpheavalEverywhere(absl::Time now);
   void CheckQuotaLegal(const PodFacts& pod, absl::Time now);
   void CheckNobodyElsesQuota(const PodFacts& pod, absl::Time now);
   void CheckCapsHold(const PodFacts& pod, const Json& object, absl::Time now);
@@ -182,7 +181,8 @@ class Truth final {
   QuotaTruth quotas_;
   SelectionTruth selections_;
   bool tenant_policy_ = false;
-  std::map<std::string, absl::Time> upheavals_;  // by root of a tree of Cohorts
+  std::map<std::string, absl::Time> upheavals_;                  // by root of a tree of Cohorts
+  std::set<std::pair<std::string, std::string>> quota_objects_;  // kinds and names
   absl::Time rules_changed_ = absl::InfinitePast();
   uint64_t quota_checks_ = 0;
   std::map<std::string, BindFacts> bound_;  // by uid, for ever

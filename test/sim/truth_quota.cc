@@ -13,31 +13,22 @@ void Truth::NoteUpheaval(const std::string& queue, absl::Time now) {
   if (!queue.empty() && !pods_.empty()) upheavals_[quotas_.RootOf(queue)] = now;
 }
 
-void Truth::NoteUpheavalEverywhere(absl::Time now) {
-  for (const auto& [queue, rules] : quotas_.queues()) NoteUpheaval(queue, now);
-}
-
 void Truth::ApplyQuota(absl::string_view kind, const std::string& name, const Json& object,
                        absl::Time now) {
   const bool one_tree = kind == "Queue";
+  const bool is_new = quota_objects_.emplace(kind, name).second;
   const std::string before = one_tree ? quotas_.RootOf(name) : "";
   const QuotaTruth::Change change = quotas_.Apply(kind, name, object);
   if (one_tree) selections_.NoteSelector(name, quotas_.SelectorOf(name), now);
-  switch (change) {
-    case QuotaTruth::Change::kLimits:
-      if (one_tree) {
-        NoteUpheaval(name, now);
-        if (!pods_.empty()) upheavals_[before] = now;
-      } else {
-        NoteUpheavalEverywhere(now);
-      }
-      [[fallthrough]];
-    case QuotaTruth::Change::kRules:
-      rules_changed_ = now;
-      break;
-    case QuotaTruth::Change::kNone:
-      break;
+  if (change != QuotaTruth::Change::kNone) rules_changed_ = now;
+  // What is new before there is a pod overturns nothing. What is edited then may be known as it
+  // was.
+  if (change != QuotaTruth::Change::kLimits || (is_new && pods_.empty())) return;
+  if (one_tree) {
+    upheavals_[before] = upheavals_[quotas_.RootOf(name)] = now;
+    return;
   }
+  for (const auto& [queue, rules] : quotas_.queues()) upheavals_[quotas_.RootOf(queue)] = now;
 }
 
 void Truth::CheckQuotaLegal(const PodFacts& pod, absl::Time now) {

@@ -1,5 +1,6 @@
 #include "scheduler/cycle/room/overlay.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -63,40 +64,45 @@ TEST(Overlay, AnyRollbackRestoresTheFingerprintOfItsCheckpoint) {
   EXPECT_EQ(snapshot->Fingerprint(), base);
 }
 
-TEST(Overlay, FreeingAHoldIsUndoneLikeAnyOtherStep) {
-  TestCluster cluster;
-  cluster.Add(MakeNode("n1").Gpu(8));
-  cluster.Add(MakePod("a").Gpu(3).Port(80));
-  const NodeId node = cluster.state().NodeNamed("n1").value();
-  const ShapeId shape = cluster.RequestOf("a").wants[0].shape;
-  (void)cluster.state().Hold(node, shape);
-  const SnapshotPtr snapshot = cluster.state().Publish();
-  Overlay overlay(*snapshot, Overlay::View::kNow);
-  const uint64_t before = overlay.Fingerprint();
-  overlay.Free(node, shape);
-  EXPECT_EQ(overlay.Block(0).Free(kPods)[0], 110);
-  EXPECT_TRUE(overlay.Block(0).used_ports().empty());
-  overlay.Rollback(0);
-  EXPECT_EQ(overlay.Fingerprint(), before);
+// A node with room held for a pod that has a port and a volume.
+class OverlayOfAHold : public testing::Test {
+ protected:
+  OverlayOfAHold() {
+    cluster_.Add(MakeNode("n1").Gpu(8));
+    cluster_.Add(MakePod("a").Gpu(3).Port(80).Attached("csi", "h"));
+    node_ = cluster_.state().NodeNamed("n1").value();
+    shape_ = cluster_.RequestOf("a").wants[0].shape;
+    (void)cluster_.state().Hold(node_, shape_);
+    snapshot_ = cluster_.state().Publish();
+  }
+  // Frees the room, tells how many ports and volumes are left, and takes it back.
+  std::vector<size_t> LeftAfterFreeing(Occupant of) {
+    Overlay overlay(*snapshot_, Overlay::View::kNow);
+    const uint64_t before = overlay.Fingerprint();
+    overlay.Free(node_, shape_, of);
+    EXPECT_EQ(overlay.Block(0).Free(kPods)[0], 110);
+    std::vector<size_t> left = {overlay.Block(0).used_ports().size(),
+                                overlay.Block(0).used_volumes().size()};
+    overlay.Rollback(0);
+    EXPECT_EQ(overlay.Fingerprint(), before);
+    return left;
+  }
+
+  TestCluster cluster_;
+  NodeId node_;
+  ShapeId shape_;
+  SnapshotPtr snapshot_;
+};
+
+TEST_F(OverlayOfAHold, IsUndoneLikeAnyOtherStep) {
+  for (const Occupant of : {Occupant::kPod, Occupant::kHold}) {
+    EXPECT_THAT(LeftAfterFreeing(of), testing::ElementsAre(0, 0));
+  }
 }
 
 // Room that somebody will give back is counted in the shape of who is still there.
-TEST(Overlay, FreeingTheRoomOfNobodyFreesNoPortAndNoVolume) {
-  TestCluster cluster;
-  cluster.Add(MakeNode("n1").Gpu(8));
-  cluster.Add(MakePod("a").Gpu(3).Port(80).Attached("csi", "h"));
-  const NodeId node = cluster.state().NodeNamed("n1").value();
-  const ShapeId shape = cluster.RequestOf("a").wants[0].shape;
-  (void)cluster.state().Hold(node, shape);
-  const SnapshotPtr snapshot = cluster.state().Publish();
-  Overlay overlay(*snapshot, Overlay::View::kNow);
-  const uint64_t before = overlay.Fingerprint();
-  overlay.Free(node, shape, Occupant::kNobody);
-  EXPECT_EQ(overlay.Block(0).Free(kPods)[0], 110);
-  EXPECT_EQ(overlay.Block(0).used_ports().size(), 1u);
-  EXPECT_EQ(overlay.Block(0).used_volumes().size(), 1u);
-  overlay.Rollback(0);
-  EXPECT_EQ(overlay.Fingerprint(), before);
+TEST_F(OverlayOfAHold, KeepsPortAndVolumeWhereNobodyLeaves) {
+  EXPECT_THAT(LeftAfterFreeing(Occupant::kNobody), testing::ElementsAre(1, 1));
 }
 
 TEST(Overlay, TheEmptiedViewShowsWhatIsAllocatable) {
