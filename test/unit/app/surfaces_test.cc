@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/app/answers/admin_numbers.h"
 #include "scheduler/app/answers/admin_view.h"
 #include "scheduler/app/answers/diagnosis.h"
 #include "scheduler/app/answers/printing.h"
@@ -105,20 +104,6 @@ Json Page(absl::string_view target) {
 TEST(AdminJson, ExplainsAGangByItsNameOrByAMember) {
   EXPECT_EQ(Page("/explain?namespace=research&name=big")["reason"].AsString(), "NoFit");
   EXPECT_EQ(Page("/explain?namespace=research&name=big-1")["name"].AsString(), "big");
-}
-
-TEST(AdminNumbers, AreNumbersWhateverProtobufWrites) {
-  const Json queues = Page("/queues");
-  ASSERT_TRUE(queues["items"].items()[0]["pending"].is_string()) << "as protobuf has it";
-  const Json plain = WithNumbers("/queues", queues);
-  EXPECT_EQ(plain["items"].items()[0]["pending"], Json(1));
-  EXPECT_EQ(plain["items"].items()[0]["name"].AsString(), "team");
-  const Json& amount = plain["items"].items()[0]["usage"].items()[1]["used"];
-  EXPECT_EQ(amount.AsString(), "12") << "a quantity is a string in Kubernetes";
-  const Json gang = WithNumbers("/explain", Page("/explain?namespace=research&name=big"));
-  EXPECT_TRUE(gang["members"]["total"].is_int());
-  EXPECT_EQ(WithNumbers("/nowhere", queues), queues);
-  EXPECT_EQ(WithNumbers("/queues", Json("text")), Json("text"));
 }
 
 TEST(AdminJson, AnUnknownGangIsNotFoundAndNamed) {
