@@ -1,5 +1,7 @@
 #include "scheduler/cycle/room/overlay.h"
 
+#include <utility>
+
 #include "api/base/check.h"
 
 namespace maniple {
@@ -15,6 +17,19 @@ NodeBlock::Change ChangeFor(Occupant of) {
       break;
   }
   return NodeBlock::Change::kGiveAmounts;
+}
+
+NodeBlock::Change OppositeOf(NodeBlock::Change change) {
+  using Change = NodeBlock::Change;
+  constexpr std::pair<Change, Change> kOpposites[] = {{Change::kTake, Change::kGive},
+                                                      {Change::kTakeRoom, Change::kGiveRoom},
+                                                      {Change::kTakeAmounts, Change::kGiveAmounts}};
+  for (const auto& [take, give] : kOpposites) {
+    if (change == take) return give;
+    if (change == give) return take;
+  }
+  CHECK(false) << "a change without an opposite";
+  return change;
 }
 
 }  // namespace
@@ -68,27 +83,8 @@ void Overlay::Rollback(Checkpoint to) {
   while (journal_.size() > to) {
     Step step = journal_.back();
     journal_.pop_back();
-    switch (step.change) {
-      case NodeBlock::Change::kTake:
-        step.change = NodeBlock::Change::kGive;
-        placed_.pop_back();
-        break;
-      case NodeBlock::Change::kGive:
-        step.change = NodeBlock::Change::kTake;
-        break;
-      case NodeBlock::Change::kGiveRoom:
-        step.change = NodeBlock::Change::kTakeRoom;
-        break;
-      case NodeBlock::Change::kTakeRoom:
-        step.change = NodeBlock::Change::kGiveRoom;
-        break;
-      case NodeBlock::Change::kGiveAmounts:
-        step.change = NodeBlock::Change::kTakeAmounts;
-        break;
-      case NodeBlock::Change::kTakeAmounts:
-        step.change = NodeBlock::Change::kGiveAmounts;
-        break;
-    }
+    if (step.change == NodeBlock::Change::kTake) placed_.pop_back();
+    step.change = OppositeOf(step.change);
     Apply(step);
   }
   // The copies stay, since they equal their originals again:

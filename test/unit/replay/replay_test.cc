@@ -28,6 +28,11 @@ void AddJob(WhatIfQuestion& question, const std::string& name, int pods, int gpu
   for (int i = 0; i < pods; ++i) question.job.push_back(PodOf(name, i, gpus));
 }
 
+Json HighPriority() {
+  return Parsed(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","value":100,
+                   "metadata":{"name":"high"}})");
+}
+
 TEST(Replay, StartsAGangAsTheLiveSchedulerWould) {
   Replay replay(Options(), kStart);
   ASSERT_TRUE(
@@ -94,9 +99,7 @@ TEST(WhatIf, NamesWhomItWouldEvict) {
   question.cluster.objects.push_back(Running(PodOf("old", 0, 8), "n1", "2023-11-14T22:00:00Z"));
   question.job.push_back(GroupOf("a", 2));
   for (int i = 0; i < 2; ++i) question.job.push_back(PodOf("a", i, 8, 100));
-  question.cluster.objects.push_back(
-      Parsed(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","value":100,
-               "metadata":{"name":"high"}})"));
+  question.cluster.objects.push_back(HighPriority());
   for (Json& object : question.job) {
     if (object["kind"].AsString() == "Pod") {
       object.Mutable("spec").Set("priorityClassName", "high");
@@ -112,9 +115,7 @@ TEST(WhatIf, NamesWhomItWouldEvict) {
 TEST(WhatIf, NamesWhomItWouldEvictLater) {
   WhatIfQuestion question = TwoNodes();
   std::vector<Json>& cluster = question.cluster.objects;
-  cluster.push_back(
-      Parsed(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","value":100,
-               "metadata":{"name":"high"}})"));
+  cluster.push_back(HighPriority());
   cluster.push_back(GroupOf("equal", 1, R"(,"expectedRuntimeSeconds":3600)"));
   cluster.push_back(Running(PodOf("equal", 0, 8, 100), "n1", "2023-11-14T22:00:00Z"));
   cluster.back().Mutable("spec").Set("priorityClassName", "high");
@@ -163,9 +164,7 @@ TEST(WhatIf, WhoRunsAlreadyIsToldSo) {
 TEST(WhatIf, CountsOnlyTheEvictionsOfTheJob) {
   WhatIfQuestion question = TwoNodes();
   std::vector<Json>& cluster = question.cluster.objects;
-  cluster.push_back(
-      Parsed(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","value":100,
-               "metadata":{"name":"high"}})"));
+  cluster.push_back(HighPriority());
   for (const char* node : {"n1", "n2"}) {
     cluster.push_back(GroupOf(node, 1));
     cluster.push_back(Running(PodOf(node, 0, 8), node, "2023-11-14T22:00:00Z"));
