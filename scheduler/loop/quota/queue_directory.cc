@@ -62,12 +62,14 @@ void QueueDirectory::Note(const ObjectEvent& event, absl::Time now) {
       it->second.history = {};
       it->second.queue.meta.uid.clear();
       it->second.queue.used = {};
+      it->second.queue.conditions.clear();
       meter_.Restart(it->first, now);
       statuses_.Remove(it->first);
     }
   } else if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) {
     if (invalid->key.kind != ResourceKind::kQueue) return;
     Entry& entry = Exists(invalid->key.name);
+    if (entry.queue.meta.uid != invalid->uid) entry.queue.conditions.clear();
     entry.queue.meta.name = invalid->key.name;
     entry.queue.meta.uid = invalid->uid;
     statuses_.Touch(invalid->key.name);
