@@ -6,7 +6,7 @@
 #   test/run.sh --sanitizers   # or only those named: asan on unit, scenario, sim and conformance tests, tsan on those with threads
 #   test/run.sh --fuzz [SECONDS] [NAME…]  # every fuzzer, or those named, 60 s each unless told otherwise
 #   MANIPLE_BUILD_JOBS=2 …     # with fewer cores
-#   MANIPLE_SUITES=1 …         # end to end suites one after the other instead of three at once: where processors are slow
+#   MANIPLE_SUITES=1 …         # end to end suites one after the other instead of four at once: where processors are slow
 #   MANIPLE_HISTORIES=2000 …   # so many simulated histories instead of 500, as .ci/run plays: so many meet every fault in every state
 #
 # A control plane to compare with is built from Go modules at the first run, beside the compiler (see test/controlplane).
@@ -15,7 +15,7 @@ set -euo pipefail
 
 cd "$(dirname "$0")/.."
 cores=${MANIPLE_BUILD_JOBS:-$(nproc)}
-at_once=${MANIPLE_SUITES:-3}
+at_once=${MANIPLE_SUITES:-4}
 passed=0 failed=0 skipped=0
 failures=()  # told once more at the end, where whoever sees only the end of a long log finds them
 logs=build/test-logs
@@ -132,7 +132,7 @@ everything() {
   wait "$control_plane" || tail -n 3 "$logs/controlplane.log"
   run_ctest "$PRESET" ctest
   run_suite test/hardening_test.py
-  # A suite waits for most of its time, for leases and for servers that start: three at once, the longest first. What processors they
+  # A suite waits for most of its time, for leases and for servers that start: four at once, the longest first. What processors they
   # leave go to simulated histories. A suite that ctest runs already, so that the sanitizers see it too, is not executable by itself.
   start_suite test/sim/run_fresh_seeds.py 19
   local -A started=([test/sim/run_fresh_seeds.py]=1)
@@ -142,7 +142,7 @@ everything() {
     while ((${#suites[@]} >= at_once + 0${suites[$histories]:+1})); do end_suite; done
     started[$suite]=1
     start_suite "$suite"
-  done < <(printf 'test/e2e/run_%s.py\n' producers tenants install failover && find test -name 'run_*.py' -perm -u+x | sort)
+  done < <(printf 'test/e2e/run_%s.py\n' producers tenants faulty_server install rights failover && find test -name 'run_*.py' -perm -u+x | sort)
   while ((${#suites[@]} > 0)); do end_suite; done
 }
 
