@@ -40,11 +40,7 @@ void QueueDirectory::Note(const ObjectEvent& event, absl::Time now) {
   cohorts_.Note(event);
   if (const auto* upserted = std::get_if<ObjectUpserted>(&event)) {
     if (const auto* queue = std::get_if<Queue>(&upserted->object)) {
-      Entry& entry = Exists(queue->meta.name);
-      if (entry.queue.meta.uid != queue->meta.uid) {
-        statuses_.Forget(queue->meta.name);
-        meter_.Restart(queue->meta.name, now);
-      }
+      Entry& entry = Exists(queue->meta.name, queue->meta.uid, now);
       entry.queue = *queue;
       // It could not be read when the lead began.
       if (!std::exchange(entry.known, true) && leads_) meter_.Recall(queue->meta.name, queue->used);
@@ -62,22 +58,27 @@ void QueueDirectory::Note(const ObjectEvent& event, absl::Time now) {
       it->second.history = {};
       it->second.queue.meta.uid.clear();
       it->second.queue.used = {};
-      it->second.queue.conditions.clear();
       meter_.Restart(it->first, now);
       statuses_.Remove(it->first);
     }
   } else if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) {
     if (invalid->key.kind != ResourceKind::kQueue) return;
-    Entry& entry = Exists(invalid->key.name);
-    if (entry.queue.meta.uid != invalid->uid) entry.queue.conditions.clear();
+    Entry& entry = Exists(invalid->key.name, invalid->uid, now);
     entry.queue.meta.name = invalid->key.name;
     entry.queue.meta.uid = invalid->uid;
     statuses_.Touch(invalid->key.name);
   }
 }
 
-QueueDirectory::Entry& QueueDirectory::Exists(const std::string& name) {
+QueueDirectory::Entry& QueueDirectory::Exists(const std::string& name, const std::string& uid,
+                                              absl::Time now) {
   Entry& entry = queues_[name];
+  if (entry.queue.meta.uid != uid) {
+    statuses_.Forget(name);
+    meter_.Restart(name, now);
+    entry.queue.used = {};
+    entry.queue.conditions.clear();
+  }
   entry.exists = true;
   by_name_[name] = &entry;
   return entry;

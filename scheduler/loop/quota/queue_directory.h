@@ -121,8 +121,9 @@ class QueueDirectory final {
     friend bool operator==(const Counted&, const Counted&) = default;
   };
   void Add(const Counted& counted, int32_t sign);
-  // The entry of a Queue that exists.
-  Entry& Exists(const std::string& name);
+  // The entry of a Queue that exists. Nothing that the one of its name before it used or was told
+  // counts for another uid.
+  Entry& Exists(const std::string& name, const std::string& uid, absl::Time now);
   [[nodiscard]] QueueView ViewOf(const std::string& name, const Entry& entry, const QuotaBook& book,
                                  absl::Time now) const;
   static void TellReasons(const Entry& entry, QueueView& view);

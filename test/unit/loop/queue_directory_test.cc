@@ -180,6 +180,30 @@ TEST_F(QueueDirectoryTest, AnotherQueueOfTheSameNameIsWrittenToWhateverTheFirstW
   EXPECT_EQ(ViewOf("q").running_pods, 4);
 }
 
+TEST_F(QueueDirectoryTest, AQueueThatIsMadeAnewHasNoneOfTheConditionsOfTheFirst) {
+  const auto active_since = [this](absl::Time now) {
+    const auto due = directory_.TakeDue(now, book_);
+    return due.at(0).status.conditions.at(0).last_transition;
+  };
+  Queue queue;
+  queue.meta.name = "q";
+  queue.meta.uid = "one";
+  const absl::Time first = kNow - absl::Hours(1);
+  queue.conditions = {{.type = "Active", .status = "True", .reason = "Ready"}};
+  queue.conditions.at(0).last_transition = first;
+  directory_.Note(ObjectUpserted{queue}, kNow);
+  EXPECT_EQ(active_since(kNow), first);
+  // The second cannot be read, so it brings none of its own; the third comes after a deletion.
+  const ObjectKey key = {ResourceKind::kQueue, "", "q"};
+  const absl::Time second = kNow + absl::Minutes(1), third = kNow + absl::Minutes(2);
+  directory_.Note(ObjectInvalid{key, "two", "bad"}, second);
+  EXPECT_EQ(active_since(second), second);
+  directory_.Note(ObjectUpserted{queue}, second);
+  directory_.Note(DeletionOf(ResourceKind::kQueue, "q"), third);
+  directory_.Note(ObjectInvalid{key, "one", "bad"}, third);
+  EXPECT_EQ(active_since(third), third);
+}
+
 TEST_F(QueueDirectoryTest, OnlyAQueueThatExistsAndSelectsTheNamespaceAdmits) {
   Queue queue;
   queue.meta.name = "q";
