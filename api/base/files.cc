@@ -4,8 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 
@@ -17,6 +20,11 @@ constexpr size_t kLongestFile = size_t{1} << 30;
 absl::Status SystemError(const std::string& path) { return absl::ErrnoToStatus(errno, path); }
 absl::Status TooLong(const std::string& path) {
   return absl::InvalidArgumentError(absl::StrCat(path, ": is larger than 1 GiB"));
+}
+
+bool IsManifest(const std::filesystem::path& path) {
+  const std::string extension = path.extension().string();
+  return extension == ".yaml" || extension == ".yml" || extension == ".json";
 }
 
 }  // namespace
@@ -40,6 +48,26 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   if (!status.ok()) return status;
   if (out.size() > kLongestFile) return TooLong(path);
   return out;
+}
+
+absl::StatusOr<std::vector<std::string>> ManifestFilesAt(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) {
+    return absl::NotFoundError(absl::StrCat(path, ": no such file or directory"));
+  }
+  if (!std::filesystem::is_directory(status)) return std::vector<std::string>{path};
+  std::vector<std::string> files;
+  std::filesystem::recursive_directory_iterator walk(path, error);
+  for (; !error && walk != std::filesystem::end(walk); walk.increment(error)) {
+    if (walk->is_regular_file() && IsManifest(walk->path())) files.push_back(walk->path().string());
+  }
+  if (error) return absl::UnavailableError(absl::StrCat(path, ": ", error.message()));
+  if (files.empty()) {
+    return absl::NotFoundError(absl::StrCat(path, ": no *.yaml, *.yml or *.json in it"));
+  }
+  std::ranges::sort(files);
+  return files;
 }
 
 absl::Status WriteWholeFile(const std::string& path, absl::string_view bytes, FileAccess access) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -14,6 +15,10 @@ enum class FileAccess { kAll, kOwner };  // the readers of a written file
 // Errors name the path and the system's reason. More than 1 GiB is refused,
 // and so is a device without an end.
 [[nodiscard]] absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
+
+// The path of a file; of a folder every *.yaml, *.yml and *.json in it, at any depth, by name.
+// Errors name the path.
+[[nodiscard]] absl::StatusOr<std::vector<std::string>> ManifestFilesAt(const std::string& path);
 
 // Never leaves half a file: written beside and renamed. Follows no link: a link at the path is
 // replaced.

@@ -140,9 +140,16 @@ class ReferenceCheck {
       if (LevelIndex(*topology, level) != kNoLevel) continue;
       if (named.empty() && tier_names_.contains(level)) continue;
       if (absl::StartsWith(level, kTierWord)) continue;  // HyperNodes of the cluster may have it
-      findings_.Error(group, absl::StrCat(path, ".", field),
-                      absl::StrCat("Topology ", topology->name, " has no level ", level,
-                                   "; it has ", LevelNames(*topology)));
+      const std::string unknown = absl::StrCat("Topology ", topology->name, " has no level ", level,
+                                               "; it has ", LevelNames(*topology));
+      if (absl::StrContains(level, '/')) {
+        findings_.Note(group, absl::StrCat(path, ".", field),
+                       absl::StrCat(unknown,
+                                    ". The scheduler's configuration may name the label "
+                                    "among gpu.nvlinkDomainLabels"));
+      } else {
+        findings_.Error(group, absl::StrCat(path, ".", field), unknown);
+      }
     }
     CheckSlice(group, request, path, *topology);
   }

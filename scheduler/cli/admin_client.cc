@@ -39,6 +39,7 @@ namespace pb = admin::v1;
 using ChannelCredentials = decltype(grpc::InsecureChannelCredentials());
 
 constexpr std::chrono::seconds kDeadline{5};
+constexpr absl::Duration kWholeAnswer = absl::Seconds(60);  // through a proxy, and not compressed
 constexpr int kMostAnswerBytes = 1 << 30;
 constexpr char kNoSuchPage[] = "404 page not found";
 constexpr int kMostReplicasAsked = 8;
@@ -155,7 +156,7 @@ absl::StatusOr<ApiAnswer> ThroughProxy(const AdminClientOptions& options,
   HttpRequest request;
   request.target = absl::StrCat("/api/v1/namespaces/", options.service_namespace, "/services/",
                                 options.service, "/proxy", target);
-  return Exchange(*transport, std::move(request));
+  return Exchange(*transport, std::move(request), kWholeAnswer);
 }
 
 // The chart names both after the release: "gold-maniple-scheduler", "gold-maniple-viewer".
@@ -187,6 +188,31 @@ absl::StatusOr<Secret> ViewerToken(const AdminClientOptions& options, const Clie
   return Secret((*json)["status"]["token"].AsString());
 }
 
+// Once, however often it is asked.
+void NoteThatItStandsBy() {
+  [[maybe_unused]] static const bool noted = [] {
+    std::cerr << "note: the replica that answers stands by; only the one that leads knows what "
+                 "waits and what is charged\n";
+    return true;
+  }();
+}
+
+// What every replica knows.
+bool NeedsNoLeader(absl::string_view path) {
+  return path == "/diag" || path == "/version" || path == "/nodes";
+}
+
+// An address leads to one replica, which may stand by.
+absl::StatusOr<Json> AskAddress(const AdminClientOptions& options, const std::string& address,
+                                absl::string_view target) {
+  const AdminQuestion question = ParseAdminTarget(target);
+  absl::StatusOr<Json> answer = AskByGrpc(options, address, question);
+  if (!answer.ok() || NeedsNoLeader(question.path)) return answer;
+  const absl::StatusOr<Json> diagnosis = AskByGrpc(options, address, ParseAdminTarget("/diag"));
+  if (diagnosis.ok() && !(*diagnosis)["leading"].AsBool()) NoteThatItStandsBy();
+  return answer;
+}
+
 // The proxy chooses among the replicas that are ready.
 absl::StatusOr<Json> AskReplica(const AdminClientOptions& options, absl::string_view target) {
   absl::StatusOr<ClientConfig> config = LoadClientConfig({.kubeconfig = options.kubeconfig,
@@ -213,7 +239,7 @@ absl::StatusOr<Json> AskByProxy(const AdminClientOptions& options, absl::string_
     absl::StatusOr<Json> answer = AskReplica(options, of_leader);
     if (answer.ok() || !absl::StrContains(answer.status().message(), kStandsBy)) return answer;
   }
-  std::cerr << "note: no replica was found that leads; one that stands by answers\n";
+  NoteThatItStandsBy();
   return AskReplica(options, target);
 }
 
@@ -247,7 +273,7 @@ absl::StatusOr<Json> AskWhereItMayBe(const AdminClientOptions& options, absl::st
   const bool asked_for = !options.admin.empty();
   if (asked_for) RETURN_IF_ERROR(CheckAdminFlags(options));
   if (asked_for || (!NamesCluster(options) && SocketExists(address))) {
-    absl::StatusOr<Json> answer = AskByGrpc(options, address, ParseAdminTarget(target));
+    absl::StatusOr<Json> answer = AskAddress(options, address, target);
     if (answer.ok() || absl::IsNotFound(answer.status())) return answer;
     tried.push_back(absl::StrCat(address, " (", answer.status().message(), ")"));
   } else if (!NamesCluster(options)) {

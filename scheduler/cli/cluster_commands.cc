@@ -13,11 +13,9 @@ void AddHands(CLI::App& app, const CommonFlags& common, HandsRequest& hands, int
     command->add_option("-n,--namespace", hands.namespace_name,
                         "Its namespace (default: that of the context)");
     command->callback([=, &hands, &result] {
-      if (!common.output.empty()) {
-        result = Complain(absl::StrCat("-o ", common.output, ": ", verb, " has no other output"));
-        return;
-      }
+      if (RefusesOutput(common, verb, {}, result)) return;
       hands.client = common.client;
+      if (hands.namespace_name.empty()) hands.namespace_name = common.namespace_name;
       result = run(hands);
     });
     return command;
@@ -32,7 +30,8 @@ void AddWhatIf(CLI::App& app, const CommonFlags& common, WhatIfRequest& asked, i
   CLI::App* command = app.add_subcommand(
       "whatif", "Tell whether a job would start, and when, from a replay of the cluster");
   command->footer(
-      "Example:\n  maniple whatif -f job.yaml --add-nodes 2:like=gpu-7 --quota research=+16");
+      "Example:\n  maniple whatif -f job.yaml --add-nodes 2:like=gpu-7 --quota research=+16\n"
+      "Exit status: 0 all would start, 3 some would not within the horizon, 1 there is no answer");
   command->add_option("GANG", asked.gangs,
                       "Gangs that already wait: NAME, NAMESPACE/NAME, or as pytorchjob/NAME");
   command->add_option("-f,--filename", asked.files, "Pods, PodGroups and Jobs; - is standard input")
@@ -55,8 +54,10 @@ void AddWhatIf(CLI::App& app, const CommonFlags& common, WhatIfRequest& asked, i
       ->type_name("FILE");
   command->add_option("--config", asked.config, "The scheduler's configuration")->type_name("FILE");
   command->callback([=, &asked, &result] {
+    if (RefusesOutput(common, "whatif", {"table", "json", "yaml"}, result)) return;
     asked.client = common.client;
     asked.output = common.output;
+    if (asked.namespace_name.empty()) asked.namespace_name = common.namespace_name;
     result = RunWhatIf(asked);
   });
 }
@@ -73,6 +74,7 @@ void AddSnapshot(CLI::App& app, const CommonFlags& common, SnapshotRequest& take
                    "The scheduler's configuration, which tells the producers' kinds to read")
       ->type_name("FILE");
   command->callback([=, &taken, &result] {
+    if (RefusesOutput(common, "snapshot", {}, result)) return;
     taken.client = common.client;
     result = RunSnapshot(taken);
   });
@@ -115,6 +117,7 @@ void AddSimulate(CLI::App& app, const CommonFlags& common, SimulateRequest& aske
   command->add_option("--csv", asked.csv, "Write each job's times")->type_name("FILE");
   command->add_option("--plot", asked.plot, "Draw the load as SVG")->type_name("FILE");
   command->callback([=, &asked, &result] {
+    if (RefusesOutput(common, "simulate", {"table", "json", "yaml"}, result)) return;
     asked.output = common.output;
     result = RunSimulate(asked);
   });

@@ -1,6 +1,7 @@
 // What every command of the command line shares.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -11,11 +12,16 @@ namespace maniple {
 // Borrowed; filled in when the words are read.
 struct CommonFlags {
   const AdminClientOptions& client;
-  const std::string& output;  // "", table, wide, json, yaml or name
+  const std::string& output;          // "", table, wide, json, yaml or name
+  const std::string& namespace_name;  // that stands before the verb
 };
 
 // The namespace that was given; else, as for kubectl, that of the context; else "default".
 [[nodiscard]] std::string NamespaceFor(const AdminClientOptions& client, const std::string& given);
+
+// True where the command does not print as -o asks: that is complained of, and `result` is set.
+[[nodiscard]] bool RefusesOutput(const CommonFlags& common, absl::string_view verb,
+                                 std::initializer_list<absl::string_view> outputs, int& result);
 
 // One line on standard error. Returns what to exit with.
 int Complain(absl::string_view what);

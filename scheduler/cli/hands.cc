@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/clock.h"
 #include "api/base/log.h"
@@ -70,11 +69,9 @@ std::string PathOfGroups(const HandsRequest& request) {
                       request.namespace_name, "/podgroups");
 }
 
-// Of "pytorchjob/train" the PodGroups that stand for it, one for each of its gangs. Of a name alone
-// that name.
+// Of "pytorchjob/train" the PodGroups that stand for it, one for each of its gangs; else the name.
 absl::StatusOr<std::vector<std::string>> GangsTyped(const HandsRequest& request, Hands& hands) {
-  if (!absl::StrContains(request.gang, '/')) return std::vector{request.gang};
-  if (IsPodGroupTyped(request.gang)) return std::vector{std::string(NameTyped(request.gang))};
+  if (IsNamedItself(request.gang)) return std::vector{std::string(NameTyped(request.gang))};
   ASSIGN_OR_RETURN(const Json groups, hands.Ask(HttpMethod::kGet, PathOfGroups(request)));
   std::vector<std::string> names = StandInsTyped(request.gang, groups["items"].items());
   if (names.empty()) {
@@ -97,16 +94,21 @@ std::string GangOfPod(const HandsRequest& request) {
   return gang.ok() && !(*gang)["singleton"].AsBool() ? (*gang)["name"].AsString() : "";
 }
 
-// Writes it on the PodGroup, or on the pod of that name if it has none. Returns the object as it is
-// then.
-absl::StatusOr<Json> SetHold(const HandsRequest& request, Hands& hands, const Json& value) {
+// Writes it on the PodGroup, or on the pod of that name if it has none, or if `may_be` is kPod.
+// Returns the object as it is then.
+enum class HeldObject { kAny, kPod };
+absl::StatusOr<Json> SetHold(const HandsRequest& request, Hands& hands, HeldObject may_be,
+                             const Json& value) {
   const std::string patch =
       Json::Object(
           {{"metadata", Json::Object({{"annotations", Json::Object({{kHoldAnnotation, value}})}})}})
           .Dump();
-  absl::StatusOr<Json> group = hands.Ask(
-      HttpMethod::kPatch, absl::StrCat(PathOfGroups(request), "/", UrlEncoded(request.gang)),
-      kMergePatch, patch);
+  absl::StatusOr<Json> group = absl::NotFoundError(absl::StrCat("no pod ", request.gang));
+  if (may_be == HeldObject::kAny) {
+    group = hands.Ask(HttpMethod::kPatch,
+                      absl::StrCat(PathOfGroups(request), "/", UrlEncoded(request.gang)),
+                      kMergePatch, patch);
+  }
   if (!absl::IsNotFound(group.status())) return group;
   const std::string path = PathOf(request, request.gang);
   const absl::StatusOr<Json> pod = hands.Ask(HttpMethod::kGet, path);
@@ -125,11 +127,12 @@ absl::StatusOr<Json> SetHold(const HandsRequest& request, Hands& hands, const Js
 absl::StatusOr<std::vector<Json>> SetHolds(const HandsRequest& request, const Json& value) {
   ASSIGN_OR_RETURN(Hands hands, Hands::Reach(request.client));
   ASSIGN_OR_RETURN(std::vector<std::string> names, GangsTyped(request, hands));
+  const HeldObject may_be = IsPodTyped(request.gang) ? HeldObject::kPod : HeldObject::kAny;
   std::vector<Json> written;
   HandsRequest one = request;
   for (std::string& name : names) {
     one.gang = std::move(name);
-    ASSIGN_OR_RETURN(written.emplace_back(), SetHold(one, hands, value));
+    ASSIGN_OR_RETURN(written.emplace_back(), SetHold(one, hands, may_be, value));
   }
   return written;
 }

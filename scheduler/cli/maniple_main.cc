@@ -1,8 +1,10 @@
 // maniple, also installed as kubectl-maniple: what a scheduler knows, told to people and programs.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -47,9 +49,18 @@ std::vector<std::string> ProblemsOf(const std::string& file, std::vector<Manifes
   return {};
 }
 
-int Validate(const std::vector<std::string>& files) {
+int Validate(const std::vector<std::string>& paths) {
   std::vector<ManifestFile> manifests;
-  std::vector<std::string> problems;
+  std::vector<std::string> files, problems;
+  for (const std::string& path : paths) {
+    const absl::StatusOr<std::vector<std::string>> found =
+        ManifestFilesAt(path == "-" ? "/dev/stdin" : path);
+    if (found.ok()) {
+      files.insert(files.end(), found->begin(), found->end());
+    } else {
+      problems.emplace_back(found.status().message());
+    }
+  }
   for (const std::string& file : files) {
     for (std::string& problem : ProblemsOf(file, manifests)) problems.push_back(std::move(problem));
   }
@@ -96,12 +107,16 @@ void AddReaching(CLI::App& command, AdminClientOptions& client, std::string& out
       ->check(CLI::IsMember({"table", "wide", "json", "yaml", "name"}));
 }
 
-void AddValidate(CLI::App& app, std::vector<std::string>& files, int& result) {
+void AddValidate(CLI::App& app, const CommonFlags& common, std::vector<std::string>& files,
+                 int& result) {
   CLI::App* validate =
       app.add_subcommand("validate", "Check configuration files and manifests, offline");
   validate->footer("Example:\n  maniple validate scheduler.yaml queues.yaml");
-  validate->add_option("FILE", files, "YAML or JSON files")->required();
-  validate->callback([&] { result = Validate(files); });
+  validate->add_option("FILE", files, "YAML or JSON files, or folders of them; - is standard input")
+      ->required();
+  validate->callback([&] {
+    if (!RefusesOutput(common, "validate", {}, result)) result = Validate(files);
+  });
 }
 
 void AddImport(CLI::App& app, const CommonFlags& common, ImportRequest& imported, int& result) {
@@ -117,14 +132,26 @@ void AddImport(CLI::App& app, const CommonFlags& common, ImportRequest& imported
       ->required();
   command->callback([&] {
     imported.output = common.output;
+    if (RefusesOutput(common, "import", {"yaml", "json"}, result)) return;
     result = RunImport(imported);
   });
 }
 
+// In the order that CLI11 takes them. Unlike kubectl it makes the = of "-n=research" part of the
+// value.
+std::vector<std::string> WordsOf(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  for (std::string& word : words) {
+    if (word.size() > 2 && word[0] == '-' && word[1] != '-' && word[2] == '=') word.erase(2, 1);
+  }
+  std::ranges::reverse(words);
+  return words;
+}
+
 // Runs the command that the words name; else what to exit with instead.
-std::optional<int> Parse(CLI::App& app, int argc, char** argv) {
+std::optional<int> Parse(CLI::App& app, std::vector<std::string> words) {
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(words));
   } catch (const CLI::Success& help_or_version) {
     return app.exit(help_or_version);
   } catch (const CLI::ParseError& error) {
@@ -147,15 +174,19 @@ int Main(int argc, char** argv) {
   app.fallthrough();
   app.footer("Example:\n  maniple explain my-training-job -n research");
   AdminClientOptions client;
-  std::string output;
-  const CommonFlags common{client, output};
+  std::string output, space;
+  bool everywhere = false;
+  const CommonFlags common{client, output, space};
   AddReaching(app, client, output);
+  // As for kubectl they may stand before the verb, and beside one whose objects have no namespace.
+  app.add_option("-n,--namespace", space)->group("");
+  app.add_flag("-A,--all-namespaces", everywhere)->group("");
   int result = 0;
 
   ViewRequest view;
   AddViewCommands(app, common, view, result);
   std::vector<std::string> files;
-  AddValidate(app, files, result);
+  AddValidate(app, common, files, result);
   ImportRequest imported;
   AddImport(app, common, imported, result);
   ClusterRequests cluster;
@@ -167,9 +198,11 @@ int Main(int argc, char** argv) {
   completion->add_option("SHELL", shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  completion->callback([&] { std::cout << CompletionScript(app, shell); });
+  completion->callback([&] {
+    if (!RefusesOutput(common, "completion", {}, result)) std::cout << CompletionScript(app, shell);
+  });
 
-  if (const std::optional<int> stop = Parse(app, argc, argv)) result = *stop;
+  if (const std::optional<int> stop = Parse(app, WordsOf(argc, argv))) result = *stop;
   if (!std::cout.flush()) return Complain("standard output cannot be written");
   return result;
 }

@@ -80,8 +80,7 @@ absl::StatusOr<absl::Time> ParseMoment(absl::string_view text, absl::Time from) 
 // "namespace/name" of the gangs that the user calls so. REQUIRES: the cluster's objects.
 std::vector<std::string> GangsNamed(const std::string& typed, const std::string& space,
                                     const std::vector<Json>& cluster) {
-  if (!absl::StrContains(typed, '/')) return {absl::StrCat(space, "/", typed)};
-  if (IsPodGroupTyped(typed)) return {absl::StrCat(space, "/", NameTyped(typed))};
+  if (IsNamedItself(typed)) return {absl::StrCat(space, "/", NameTyped(typed))};
   std::vector<Json> groups;
   std::ranges::copy_if(cluster, std::back_inserter(groups), [&space](const Json& object) {
     return object["kind"].AsString() == "PodGroup" &&
@@ -125,6 +124,8 @@ absl::StatusOr<WhatIfQuestion> QuestionOf(const WhatIfRequest& request,
 
 absl::string_view NameOf(StartKind kind) {
   switch (kind) {
+    case StartKind::kHasCompleted:
+      return "HasCompleted";
     case StartKind::kRuns:
       return "Runs";
     case StartKind::kNow:

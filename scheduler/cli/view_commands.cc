@@ -15,6 +15,7 @@
 #include "api/codec/kubernetes_time.h"
 #include "api/codec/yaml.h"
 #include "api/http/http.h"
+#include "api/model/maniple_types.h"
 #include "api/model/object.h"
 #include "scheduler/app/answers/diagnosis.h"
 #include "scheduler/app/answers/printing.h"
@@ -40,9 +41,14 @@ struct Asked {
 // One kind of list in the words of each output.
 struct ListTexts {
   std::function<std::string(const Json&)> table, wide;
-  std::string resource;  // for names: "podgroup"
+  std::string resource;  // for names, with its group
   std::function<Json(const Json&)> choose = [](const Json& list) { return list; };
 };
+
+// As kubectl prints it, and finds it beside other projects' kinds of the same name.
+std::string OfManiple(absl::string_view resource) {
+  return absl::StrCat(resource, ".", kManipleGroup);
+}
 
 // As a person or a program wants it.
 template <typename Text>
@@ -58,18 +64,27 @@ void Print(const Asked& asked, const Json& answer, const Text& text) {
   std::cout << Worded(asked, answer, text);
 }
 
-// Asks, and prints; again and again where it is watched.
+// Asks, and prints; again and again where it is watched, also while a scheduler makes way for the
+// next. Texts tell ages: what is printed anew differs in more than these.
 template <typename Ask, typename Text>
 int ShowAnswer(const Asked& asked, const Ask& ask, const Text& text) {
-  std::string shown;
+  std::string shown, shown_as;
+  bool answered = true;
   while (true) {
     const absl::StatusOr<Json> answer = ask();
-    if (!answer.ok()) return Complain(answer.status().message());
-    const std::string news = Worded(asked, *answer, text);
-    if (news != shown) std::cout << news << std::flush;
+    if (answer.ok()) {
+      std::string news = answer->Dump(), worded = Worded(asked, *answer, text);
+      if (news != shown && worded != shown_as) std::cout << worded << std::flush;
+      shown = std::move(news);
+      shown_as = std::move(worded);
+    } else {
+      const bool may_return = absl::IsUnavailable(answer.status()) && !shown.empty();
+      if (!may_return || answered) Complain(answer.status().message());
+      if (!may_return) return 1;
+    }
+    answered = answer.ok();
     if (!asked.view.watch) return 0;
     if (!std::cout) return 1;
-    shown = news;
     absl::SleepFor(kLookAgain);
   }
 }
@@ -125,7 +140,7 @@ int Gangs(const Asked& asked) {
   const auto starts = [](const Json& gangs) { return StartTable(gangs, absl::Now()); };
   const auto table = [](const Json& gangs) { return GangTable(gangs, absl::Now()); };
   const auto wide = [](const Json& gangs) { return WideGangTable(gangs, absl::Now()); };
-  ListTexts texts{.table = table, .wide = wide, .resource = "podgroup"};
+  ListTexts texts{.table = table, .wide = wide, .resource = OfManiple("podgroup")};
   if (asked.view.by_start) {
     texts.choose = ThoseWhoWait;
     texts.table = texts.wide = starts;
@@ -180,6 +195,7 @@ int Usage(const Asked& asked) {
   if (!view.since.empty()) {
     const absl::StatusOr<absl::Time> since = ParsePast(view.since);
     if (!since.ok()) return Complain(since.status().message());
+    if (*since > absl::Now()) return Complain(absl::StrCat("--since ", view.since, " lies ahead"));
     absl::StrAppend(&target, "&since=", UrlEncoded(FormatKubernetesTime(*since)));
   }
   const auto ask = [&]() -> absl::StatusOr<Json> {
@@ -292,12 +308,13 @@ class ViewCommands final {
   }
 
   void AddQueues() {
-    CLI::App& queues = Add("queues", "Queues: waiting and running gangs, and usage", "queues --why",
-                           [](const Asked& asked) {
-                             const auto text = asked.view.with_reasons ? QueueReasons : QueueTable;
-                             return ShowList(asked, "/queues", ResourceKind::kQueue,
-                                             {.table = text, .wide = text, .resource = "queue"});
-                           });
+    CLI::App& queues =
+        Add("queues", "Queues: waiting and running gangs, and usage", "queues --why",
+            [](const Asked& asked) {
+              const auto text = asked.view.with_reasons ? QueueReasons : QueueTable;
+              return ShowList(asked, "/queues", ResourceKind::kQueue,
+                              {.table = text, .wide = text, .resource = OfManiple("queue")});
+            });
     queues.add_flag("--why", request_.with_reasons, "Use of each Queue's own quota, and borrowing");
     AddLabels(queues, "Queues with these labels");
     AddWatch(queues);
@@ -307,8 +324,9 @@ class ViewCommands final {
     CLI::App& cohorts =
         Add("cohorts", "Cohorts as a tree: their Queues, and what is used in each", "cohorts",
             [](const Asked& asked) {
-              return ShowList(asked, "/cohorts", ResourceKind::kCohort,
-                              {.table = CohortTable, .wide = CohortTable, .resource = "cohort"});
+              return ShowList(
+                  asked, "/cohorts", ResourceKind::kCohort,
+                  {.table = CohortTable, .wide = CohortTable, .resource = OfManiple("cohort")});
             });
     AddLabels(cohorts, "Cohorts with these labels");
     AddWatch(cohorts);
@@ -330,9 +348,10 @@ class ViewCommands final {
     command->footer(absl::StrCat("Example:\n  maniple ", example));
     command->callback([=, common = common_, &request = request_, &result = result_] {
       constexpr absl::string_view kLists[] = {"gangs", "nodes", "queues", "cohorts"};
-      if (common.output == "name" && std::ranges::find(kLists, verb) == std::end(kLists)) {
-        result = Complain(absl::StrCat("-o name: ", verb, " lists nothing that has a name"));
-        return;
+      const bool lists = std::ranges::find(kLists, verb) != std::end(kLists);
+      if (!lists && RefusesOutput(common, verb, {"table", "wide", "json", "yaml"}, result)) return;
+      if (request.namespace_name.empty() && !request.everywhere) {
+        request.namespace_name = common.namespace_name;
       }
       result = run({common, request});
     });

@@ -62,7 +62,11 @@ class Asking final {
     RETURN_IF_ERROR(replay_.Load(cluster));
     Settle();
     const ClusterViewPtr before = replay_.View();
-    for (const GangView& gang : before->gangs) Remember(gang);
+    std::set<std::string> completed;
+    for (const GangView& gang : before->gangs) {
+      Remember(gang);
+      if (gang.phase == "Completed") completed.insert(TextOf(gang));
+    }
     RETURN_IF_ERROR(Annotate(replay_.Load(job), "the job"));
     Settle();
     const ClusterViewPtr view = replay_.View();
@@ -79,8 +83,8 @@ class Asking final {
     const std::set<std::string> ran = GangsThatRan(cluster);
     for (auto& [key, start] : starts_) {
       if (start.kind != StartKind::kNow) continue;
-      if (ran.contains(key)) {
-        start.kind = StartKind::kRuns;
+      if (completed.contains(key) || ran.contains(key)) {
+        start.kind = completed.contains(key) ? StartKind::kHasCompleted : StartKind::kRuns;
         continue;
       }
       start.evicts = GangsEvictedFor(key);
@@ -305,6 +309,8 @@ std::string GangStartText(const GangStart& start) {
   const std::string where =
       absl::StrCat("on ", start.nodes.size(), start.nodes.size() == 1 ? " node" : " nodes");
   switch (start.kind) {
+    case StartKind::kHasCompleted:
+      return "has completed";
     case StartKind::kRuns:
       return absl::StrCat("runs already ", where);
     case StartKind::kNow:

@@ -36,7 +36,8 @@ struct WhatIfQuestion {
 };
 
 enum class StartKind : uint8_t {
-  kRuns,  // it ran before the question
+  kHasCompleted,  // before the question
+  kRuns,          // since before the question
   kNow,
   kAfterEvicting,  // now, after evictions
   kLater,          // once others have ended

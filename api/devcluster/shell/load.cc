@@ -1,7 +1,5 @@
 #include "api/devcluster/shell/load.h"
 
-#include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,32 +9,6 @@
 
 namespace maniple::devcluster {
 namespace {
-
-bool IsManifest(const std::filesystem::path& path) {
-  const std::string extension = path.extension().string();
-  return extension == ".yaml" || extension == ".yml" || extension == ".json";
-}
-
-absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
-  if (path.empty()) return absl::InvalidArgumentError("--load \"\": want a file or a folder");
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) {
-    return absl::NotFoundError(absl::StrCat(path, ": no such file or directory"));
-  }
-  if (!std::filesystem::is_directory(status)) return std::vector<std::string>{path};
-  std::vector<std::string> files;
-  std::filesystem::recursive_directory_iterator walk(path, error);
-  for (; !error && walk != std::filesystem::end(walk); walk.increment(error)) {
-    if (walk->is_regular_file() && IsManifest(walk->path())) files.push_back(walk->path().string());
-  }
-  if (error) return absl::UnavailableError(absl::StrCat(path, ": ", error.message()));
-  if (files.empty()) {
-    return absl::NotFoundError(absl::StrCat(path, ": no *.yaml, *.yml or *.json in it"));
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 absl::Status Refuse(LoadedObject at, const YamlDocument& document, const std::string& path,
                     absl::string_view why) {
@@ -89,7 +61,8 @@ absl::StatusOr<std::vector<LoadedObject>> LoadManifests(const std::vector<std::s
   std::vector<LoadedObject> out;
   for (const std::string& path : paths) {
     const size_t before = out.size();
-    ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesOf(path));
+    if (path.empty()) return absl::InvalidArgumentError("--load \"\": want a file or a folder");
+    ASSIGN_OR_RETURN(const std::vector<std::string> files, ManifestFilesAt(path));
     for (const std::string& file : files) {
       ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(file));
       const absl::StatusOr<std::vector<YamlDocument>> documents = ParseYaml(text);

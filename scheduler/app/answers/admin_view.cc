@@ -2,7 +2,6 @@
 
 #include <google/protobuf/util/json_util.h>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -11,6 +10,7 @@
 #include "api/proto/admin.pb.h"
 #include "scheduler/app/answers/admin_help.h"
 #include "scheduler/app/answers/admin_usage.h"
+#include "scheduler/app/answers/typed_kind.h"
 #include "scheduler/app/config/version.h"
 
 namespace maniple {
@@ -108,13 +108,12 @@ bool HasMember(const GangView& gang, absl::string_view pod) {
   return false;
 }
 
-// As kubectl takes it: "pytorchjob/train", "jobs/train", "PodGroup/train".
+// "pytorchjob/train", "jobs.batch/train", "PodGroup/train".
 bool IsDeclaredBy(const GangView& gang, absl::string_view kind, absl::string_view name) {
   if (kind.empty()) return false;
-  if (absl::EqualsIgnoreCase(kind, "pod")) return HasMember(gang, name);
+  if (IsKindTyped(kind, "Pod")) return HasMember(gang, name);
   const auto is = [&](absl::string_view of_kind, absl::string_view of_name) {
-    return name == of_name && (absl::EqualsIgnoreCase(kind, of_kind) ||
-                               absl::EqualsIgnoreCase(kind, absl::StrCat(of_kind, "s")));
+    return name == of_name && IsKindTyped(kind, of_kind);
   };
   return (!gang.singleton && is("PodGroup", gang.name)) || is(gang.source.kind, gang.source.name) ||
          is(gang.source.owner_kind, gang.source.owner_name);

@@ -53,7 +53,8 @@ class Explain : public ::testing::Test {
 TEST_F(Explain, FindsAGangByItsPodGroupByAPodAndByWhateverDeclaresIt) {
   for (const char* name :
        {"train-1a2b3c4d", "train-worker-0", "pod/train-worker-0", "podgroup/train",
-        "podgroups/train-1a2b3c4d", "pytorchjob/big", "PyTorchJobs/big"}) {
+        "podgroups/train-1a2b3c4d", "pytorchjob/big", "PyTorchJobs/big", "po/train-worker-0",
+        "podgroup.scheduling.maniple.dev/train", "mpg/train", "pytorchjob.kubeflow.org/big"}) {
     EXPECT_EQ(Found(name), "train-1a2b3c4d") << name;
   }
   for (const char* name : {"pytorchjob/train", "job/train", "/train", "big", "pytorchjob/"}) {

@@ -12,6 +12,7 @@
 namespace maniple {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class Files : public ::testing::Test {
@@ -39,6 +40,20 @@ TEST_F(Files, OfTheOwnerAreReadByNobodyElse) {
 TEST_F(Files, ThatAreMissingOrFoldersAreErrorsWithThePath) {
   for (const std::string& path : {In("none"), folder_.path().string()}) {
     EXPECT_THAT(std::string(ReadWholeFile(path).status().message()), HasSubstr(path));
+  }
+}
+
+TEST_F(Files, OfAFolderAreItsManifestsAtAnyDepth) {
+  for (const char* name : {"b.yaml", "a/c.json", "a/d.yml", "a/e.txt"}) {
+    std::filesystem::create_directories(std::filesystem::path(In(name)).parent_path());
+    ASSERT_TRUE(WriteWholeFile(In(name), "x", FileAccess::kAll).ok());
+  }
+  EXPECT_THAT(*ManifestFilesAt(folder_.path().string()),
+              ElementsAre(In("a/c.json"), In("a/d.yml"), In("b.yaml")));
+  EXPECT_THAT(*ManifestFilesAt(In("a/e.txt")), ElementsAre(In("a/e.txt"))) << "named as it is";
+  std::filesystem::create_directory(In("empty"));
+  for (const std::string& path : {In("empty"), In("none")}) {
+    EXPECT_THAT(std::string(ManifestFilesAt(path).status().message()), HasSubstr(path));
   }
 }
 

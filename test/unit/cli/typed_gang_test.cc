@@ -22,14 +22,21 @@ TEST(TypedGang, NamesWhatStandsForIt) {
       Json::Object({{"metadata", Json::Object({{"name", "train"}})}})};
   EXPECT_THAT(StandInsTyped("pytorchjob/train", groups), ElementsAre("train-1", "train-4"));
   EXPECT_THAT(StandInsTyped("JobSets/train", groups), ElementsAre("train-2"));
+  EXPECT_THAT(StandInsTyped("jobsets.jobset.x-k8s.io/train", groups), ElementsAre("train-2"));
   EXPECT_THAT(StandInsTyped("team/train", groups), IsEmpty());
   EXPECT_THAT(StandInsTyped("/train", groups), IsEmpty());
 }
 
-TEST(TypedGang, APodGroupHasItsOwnName) {
-  EXPECT_TRUE(IsPodGroupTyped("podgroups/train"));
-  EXPECT_FALSE(IsPodGroupTyped("pod/train"));
-  EXPECT_EQ(NameTyped("podgroup/train"), "train");
+TEST(TypedGang, APodGroupAndAPodHaveTheirOwnNames) {
+  for (const char* typed : {"podgroups/train", "podgroup.scheduling.maniple.dev/train", "mpg/train",
+                            "pod/train", "po/train", "train"}) {
+    EXPECT_TRUE(IsNamedItself(typed)) << typed;
+    EXPECT_EQ(NameTyped(typed), "train");
+  }
+  EXPECT_FALSE(IsNamedItself("pytorchjob/train"));
+  EXPECT_TRUE(IsPodTyped("Pods/train"));
+  for (const char* typed : {"pod", "podgroup/pod", "train"})
+    EXPECT_FALSE(IsPodTyped(typed)) << typed;
 }
 
 }  // namespace

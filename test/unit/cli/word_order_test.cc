@@ -18,10 +18,10 @@ using ::testing::ElementsAre;
 TEST(WordOrder, AFlagThatMayBeRepeatedTakesOneWordAtATime) {
   CLI::App app;
   const AdminClientOptions client;
-  const std::string output;
+  const std::string output, space;
   ClusterRequests asked;
   int result = 0;
-  AddClusterCommands(app, {client, output}, asked, result);
+  AddClusterCommands(app, {client, output, space}, asked, result);
   std::vector<std::string> words = {"whatif", "--snapshot",  "/nowhere", "--add-nodes", "1:like=n",
                                     "one",    "--add-nodes", "2:like=m", "two"};
   std::ranges::reverse(words);  // as CLI11 takes them

@@ -158,6 +158,8 @@ TEST(WhatIf, WhoRunsAlreadyIsToldSo) {
   question.cluster.objects.push_back(Running(PodOf("old", 0, 8), "n1", "2023-11-14T22:00:00Z"));
   question.gangs = {"default/old"};
   EXPECT_EQ(GangStartText(OnlyStart(question)), "runs already on 1 node");
+  question.cluster.objects.back().Mutable("status").Set("phase", "Succeeded");
+  EXPECT_EQ(GangStartText(OnlyStart(question)), "has completed");
 }
 
 // A gang that waits already makes another leave; that is not the new job's doing.

@@ -140,6 +140,8 @@ TEST(Manifest, LevelsMustExistInTheTopologyThatIsMeant) {
       ElementsAre(
           "error f.yaml:10: spec.topology.required: Topology default has no level row; it has "
           "block, rack"));
+  EXPECT_THAT(group("required: e.com/links"),
+              ElementsAre(AllOf(HasSubstr("note f.yaml:10: "), HasSubstr("nvlinkDomainLabels"))));
   const std::string hyper_node =
       "apiVersion: topology.volcano.sh/v1alpha1\nkind: HyperNode\nmetadata: {name: s0}\n"
       "spec: {tier: 1, tierName: leaf}\n---\n";

@@ -1,0 +1,12 @@
+// The kind that a user types before a name: "pytorchjobs.kubeflow.org/train". A pure function.
+#pragma once
+
+#include "absl/strings/string_view.h"
+
+namespace maniple {
+
+// Whether what stands before the slash means the kind, as kubectl takes it: in any case, in the
+// plural, with its API group, and "po" and "mpg" for short. `typed` may end before its slash.
+[[nodiscard]] bool IsKindTyped(absl::string_view typed, absl::string_view kind);
+
+}  // namespace maniple
