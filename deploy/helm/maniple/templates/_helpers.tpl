@@ -1,6 +1,8 @@
 {{- /* The release's name in all names: `maniple` for a release of that name, `gold-maniple` for one named `gold`. */ -}}
 {{- define "maniple.name" -}}
-{{- if contains "maniple" .Release.Name }}{{ .Release.Name }}{{ else }}{{ .Release.Name }}-maniple{{ end }}
+{{- /* Names of Services have no dots and at most 63 bytes: "-metrics-reader" and the like come behind it. */}}
+{{- $name := contains "maniple" .Release.Name | ternary .Release.Name (printf "%s-maniple" .Release.Name) }}
+{{- $name | replace "." "-" | trunc 45 | trimSuffix "-" }}
 {{- end }}
 
 {{- define "maniple.scheduler" -}}
