@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "api/base/time_text.h"
 #include "api/codec/quantity.h"
@@ -44,15 +47,20 @@ std::string AskText(const GangView& gang) {
 void AppendWaiting(std::string& out, const ClusterView& view, const PageReader& reader) {
   std::vector<const GangView*> waiting;
   for (const GangView& gang : view.gangs) {
-    if (SeesGang(reader, gang) && gang.position > 0) waiting.push_back(&gang);
+    const bool waits = gang.position > 0 || gang.phase == "Waiting";
+    if (waits && SeesGang(reader, gang)) waiting.push_back(&gang);
   }
-  std::ranges::sort(waiting, {}, &GangView::position);
+  // Those without a place in the order of service come last.
+  std::ranges::stable_sort(waiting, {}, [](const GangView* gang) {
+    return std::pair(gang->position == 0, gang->position);
+  });
   BeginTable(out, absl::StrCat("Waiting (", waiting.size(), ")"),
              {"Position", "Gang", "Queue", "Asks for", "Reason", "Why"});
   for (const GangView* gang : waiting) {
     AppendRow(out, "td",
-              {absl::StrCat(gang->position), absl::StrCat(gang->namespace_name, "/", gang->name),
-               gang->queue, AskText(*gang), gang->reason, gang->message});
+              {gang->position == 0 ? "" : absl::StrCat(gang->position),
+               absl::StrCat(gang->namespace_name, "/", gang->name), gang->queue, AskText(*gang),
+               gang->reason, gang->message});
   }
   absl::StrAppend(&out, "</table>\n");
 }
@@ -78,14 +86,30 @@ void AppendQueues(std::string& out, const ClusterView& view) {
   absl::StrAppend(&out, "</table>\n");
 }
 
-void AppendNodes(std::string& out, const ClusterView& view) {
-  BeginTable(out, "Nodes", {"Node", "State", "Resource", "All", "Free"});
+// Gangs that the reader may not see are told as one number.
+std::string UsersText(const NodeRow& node, const std::string& resource, const PageReader& reader) {
+  std::vector<std::string> users;
+  int64_t others = 0;
+  for (const NodeUseView& use : node.uses) {
+    if (use.resource != resource) continue;
+    const bool seen = reader.namespace_name.empty() ||
+                      absl::StartsWith(use.gang, absl::StrCat(reader.namespace_name, "/"));
+    if (!seen) others += use.amount;
+    if (seen) users.push_back(absl::StrCat(use.gang, " ", use.amount));
+  }
+  if (others > 0) users.push_back(absl::StrCat("others ", others));
+  return absl::StrJoin(users, ", ");
+}
+
+void AppendNodes(std::string& out, const ClusterView& view, const PageReader& reader) {
+  BeginTable(out, "Nodes", {"Node", "State", "Resource", "All", "Free", "Used by"});
   for (const NodeRow& node : view.nodes) {
     for (const NodeResourceView& resource : node.resources) {
       if (!resource.gpu) continue;
       AppendRow(out, "td",
                 {node.name, node.schedulable ? "" : "cordoned", resource.resource,
-                 absl::StrCat(resource.allocatable.units()), absl::StrCat(resource.free.units())});
+                 absl::StrCat(resource.allocatable.units()), absl::StrCat(resource.free.units()),
+                 UsersText(node, resource.resource, reader)});
     }
   }
   absl::StrAppend(&out, "</table>\n");
@@ -102,7 +126,7 @@ std::string PageTables(const ClusterView& view, const PageReader& reader) {
                   ".</p>\n");
   AppendWaiting(out, view, reader);
   if (reader.sees_queues) AppendQueues(out, view);
-  if (reader.sees_nodes) AppendNodes(out, view);
+  if (reader.sees_nodes) AppendNodes(out, view, reader);
   absl::StrAppend(&out, "</body></html>\n");
   return out;
 }

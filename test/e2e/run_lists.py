@@ -44,11 +44,11 @@ def labels_choose_what_is_listed(server):
     scheduler = Scheduler(server).start()
     await_that("all gangs are known", lambda: scheduler.maniple("gangs", "-o", "name")[1].count("\n") == 4)
 
-    assert names(scheduler, server, "gangs", "-l", "team=vision") == ["pod/lone-ours", "podgroup/ours"]
-    assert names(scheduler, server, "gangs", "-n", "default", "-l", "team in (speech)") == ["pod/lone-theirs", "podgroup/theirs"]
+    assert names(scheduler, server, "gangs", "-l", "team=vision") == ["pod/lone-ours", "podgroup.scheduling.maniple.dev/ours"]
+    assert names(scheduler, server, "gangs", "-n", "default", "-l", "team in (speech)") == ["pod/lone-theirs", "podgroup.scheduling.maniple.dev/theirs"]
     assert names(scheduler, server, "gangs", "-n", "kube-system", "-l", "team") == []
     assert names(scheduler, server, "nodes", "-l", "pool!=old") == ["node/two"]
-    assert names(scheduler, server, "queues", "-l", "team=speech") == ["queue/theirs"]
+    assert names(scheduler, server, "queues", "-l", "team=speech") == ["queue.scheduling.maniple.dev/theirs"]
     assert names(scheduler, server, "cohorts", "-l", "team=speech") == []
 
     status, _, error = scheduler.maniple("--kubeconfig", str(server.kubeconfig), "gangs", "-l", "team in")

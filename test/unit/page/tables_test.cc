@@ -1,5 +1,6 @@
 // The page as plain tables, against the lists of the command line. Fears: a Queue without limits is
-// left out, as though there were none; a row with a number of cells that its head has not.
+// left out, as though there were none; so is a gang that misses members; a reader of one namespace
+// is told of the gangs of others; a row with a number of cells that its head has not.
 #include "scheduler/page/page_tables.h"
 
 #include <gmock/gmock.h>
@@ -26,6 +27,29 @@ TEST(PageTables, AQueueWithoutLimitsIsListed) {
   view.queues = {{.name = "free", .pending = 2, .running = 1}};
   EXPECT_THAT(PageTables(view, {}),
               HasSubstr("<tr><td>free</td><td></td><td>1</td><td>2</td><td></td>"));
+}
+
+TEST(PageTables, AGangThatMissesMembersWaitsBehindThoseWithAPlace) {
+  ClusterView view;
+  view.gangs = {{.namespace_name = "a", .name = "misses", .phase = "Waiting"},
+                {.namespace_name = "a", .name = "second", .phase = "Pending", .position = 2},
+                {.namespace_name = "a", .name = "first", .phase = "Pending", .position = 1},
+                {.namespace_name = "a", .name = "runs", .phase = "Running"}};
+  const std::string html = PageTables(view, {});
+  EXPECT_THAT(html, HasSubstr("Waiting (3)"));
+  EXPECT_LT(html.find("a/first"), html.find("a/second"));
+  EXPECT_LT(html.find("a/second"), html.find("a/misses"));
+}
+
+TEST(PageTables, GangsOfOtherNamespacesOnANodeAreOneNumber) {
+  ClusterView view;
+  view.nodes = {{.name = "n",
+                 .resources = {{"nvidia.com/gpu", Amount(8), Amount(1), true}},
+                 .uses = {{.gang = "a/mine", .resource = "nvidia.com/gpu", .amount = 4},
+                          {.gang = "ab/theirs", .resource = "nvidia.com/gpu", .amount = 2},
+                          {.gang = "b/more", .resource = "nvidia.com/gpu", .amount = 1}}}};
+  EXPECT_THAT(PageTables(view, {.namespace_name = "a"}), HasSubstr("<td>a/mine 4, others 3</td>"));
+  EXPECT_THAT(PageTables(view, {}), HasSubstr("<td>a/mine 4, ab/theirs 2, b/more 1</td>"));
 }
 
 TEST(PageTables, EveryRowHasTheCellsOfItsHead) {

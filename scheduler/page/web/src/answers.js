@@ -1,5 +1,6 @@
 // Answers of the server that are asked for only when somebody looks, and not too often.
 import { signal } from '@preact/signals';
+import { ask } from './ask.js';
 import { headers, link } from './stream.js';
 import { gangRow } from './store.js';
 
@@ -46,7 +47,7 @@ export class Answers {
     const slash = key.indexOf('/');
     const query = new URLSearchParams({ namespace: key.slice(0, slash), name: key.slice(slash + 1) });
     try {
-      const response = await fetch(`${this.#path}?${query}`, { headers: headers(), cache: 'no-store' });
+      const response = await ask(this.#path, query, { headers: headers() });
       if (response.ok) answer.value = { body: await response.json() };
       else
         answer.value = {

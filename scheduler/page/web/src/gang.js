@@ -197,7 +197,7 @@ function NodeLink({ name }) {
 }
 
 function Commands({ ns, name, single }) {
-  const kind = single ? 'pod' : 'podgroup';
+  const kind = single ? 'pod' : 'podgroups.scheduling.maniple.dev';
   return html`
     <h3>The same on the command line</h3>
     <${Command} text=${`maniple explain ${name} -n ${ns}`} />

@@ -3,6 +3,7 @@ import { amount, isGpu, number, sevenths, shortResource } from './format.js';
 import { html } from './html.js';
 import { QueueMark, queueColour } from './marks.js';
 import { sees, tree, whyEmpty } from './store.js';
+import { lendersOf } from './tree.js';
 import { hovered, lights, pinnedQueue } from './view.js';
 
 export function Queues() {
@@ -39,7 +40,8 @@ function Entry({ entry }) {
   const shown = main.length > 0 ? main : usage.slice(0, 1);
   const rest = usage.filter((line) => !shown.includes(line));
   const counts = countsText(row);
-  const countsBeside = shown.length > 0 && wordsOf(shown[0], needsFlavor(shown[0], shown)) === '';
+  const countsBeside = shown.length > 0 && wordsOf(shown[0], needsFlavor(shown[0], shown), []) === '';
+  const lenders = (line) => (kind === 'queue' && row.cohort ? lendersOf(tree.value, row, line) : []);
   const colour = kind === 'queue' ? queueColour(name) : 'var(--muted)';
   return html`
     <li class=${`entry ${kind}`} style=${{ '--depth': depth, '--hue': colour }}>
@@ -47,7 +49,8 @@ function Entry({ entry }) {
       ${kind === 'cohort' && html`<div class="entry-head cohort-name">${name}</div>`}
       ${shown.map((line, index) => {
         const beside = index === 0 && countsBeside ? counts : '';
-        return html`<${Usage} line=${line} withFlavor=${needsFlavor(line, shown)} beside=${beside} />`;
+        const withFlavor = needsFlavor(line, shown);
+        return html`<${Usage} line=${line} withFlavor=${withFlavor} lenders=${lenders(line)} beside=${beside} />`;
       })}
       ${!countsBeside && counts !== '' && html`<div class="muted usage-text">${counts}</div>`}
       ${hoursText(row)}
@@ -96,7 +99,7 @@ function countsText({ running = 0, pending = 0 }) {
 
 // One bar: used against nominal (the mark), beyond it what is borrowed, inside it what others have of it.
 // `beside` stands where the bar has no words of its own.
-function Usage({ line, withFlavor, beside }) {
+function Usage({ line, withFlavor, lenders = [], beside }) {
   const { nominal = 0, used = 0, lent = 0 } = line;
   const whole = Math.max(nominal, used, 1);
   const own = Math.min(used, nominal);
@@ -114,19 +117,20 @@ function Usage({ line, withFlavor, beside }) {
         <div class="bar-borrowed" style=${borrowedStyle}></div>
         <div class="bar-nominal" style=${{ left: part(nominal) }}></div>
       </div>
-      <span class="usage-text">${wordsOf(line, withFlavor)}<span class="muted">${beside}</span></span>
+      <span class="usage-text">${wordsOf(line, withFlavor, lenders)}<span class="muted">${beside}</span></span>
       <span class="usage-number">${written(used)}<span class="muted"> / ${written(nominal)}</span></span>
     </div>
   `;
 }
 
 // Whole GPUs are what nearly every bar is about: they go without saying.
-function wordsOf({ name, flavor, borrowed, lent }, withFlavor) {
+function wordsOf({ name, flavor, borrowed, lent }, withFlavor, lenders) {
   const short = shortResource(name);
+  const from = lenders.length > 0 ? ` from ${lenders.join(', ')}` : '';
   return [
     short === 'gpu' ? '' : short,
     withFlavor ? flavor : '',
-    borrowed > 0 ? `borrows ${amount(name, borrowed)}` : '',
+    borrowed > 0 ? `borrows ${amount(name, borrowed)}${from}` : '',
     lent > 0 ? `lends ${amount(name, lent)}` : '',
   ]
     .filter(Boolean)

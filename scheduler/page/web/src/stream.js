@@ -2,6 +2,7 @@
 //
 // EventSource is not used because it can send no token, and does not tell why an answer was refused.
 import { signal } from '@preact/signals';
+import { ask } from './ask.js';
 import { learnServerTime } from './clock.js';
 import { EventParser } from './sse.js';
 import { takeEvent } from './store.js';
@@ -74,7 +75,7 @@ async function readOnce(stopped) {
   let watchdog = setTimeout(stop, silence);
   try {
     const query = new URLSearchParams({ namespace: namespace.value, since });
-    const answer = await fetch(`stream?${query}`, { headers: headers(), signal: own.signal, cache: 'no-store' });
+    const answer = await ask('stream', query, { headers: headers(), signal: own.signal });
     learnServerTime(answer.headers.get('Date'));
     if (answer.status === 401) return { state: 'needs-token', why: await sentenceOf(answer) };
     if (answer.status === 403) return { state: 'refused', why: await sentenceOf(answer) };

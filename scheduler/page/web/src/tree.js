@@ -30,6 +30,15 @@ export function buildTree(queues, cohorts) {
   return list;
 }
 
+// The Queues of the row's Cohort that lend of what the line is about.
+export function lendersOf(entries, row, line) {
+  const lends = (other) => other.name === line.name && (other.flavor ?? '') === (line.flavor ?? '') && other.lent > 0;
+  return entries
+    .filter((entry) => entry.kind === 'queue' && entry.row !== row && entry.row.cohort === row.cohort)
+    .filter((entry) => (entry.row.usage ?? []).some(lends))
+    .map((entry) => entry.name);
+}
+
 function isInCircle(name, parents) {
   const seen = new Set();
   for (let at = parents.get(name); at; at = parents.get(at)) {

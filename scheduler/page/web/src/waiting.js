@@ -6,7 +6,7 @@ import { now } from './clock.js';
 import { asksText, number, plural } from './format.js';
 import { html } from './html.js';
 import { QueueMark } from './marks.js';
-import { gangKey, gangRow, waiting, waits, whyEmpty } from './store.js';
+import { cluster, gangKey, gangRow, waiting, waits, whyEmpty } from './store.js';
 import { Age, ClockTime, Relative } from './times.js';
 import { lights, lit, open, pinnedQueue } from './view.js';
 
@@ -62,8 +62,11 @@ export function Waiting() {
 }
 
 function emptyText(all) {
+  if (all > 0) return whyEmpty('No gang that waits matches the filter.');
   return whyEmpty(
-    all === 0 ? 'Nobody waits. Every gang that asked has its place. ✓' : 'No gang that waits matches the filter.',
+    cluster.value.leading
+      ? 'Nobody waits. Every gang that asked has its place. ✓'
+      : 'This scheduler stands by. Only the one that decides knows who waits.',
   );
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildTree } from '../src/tree.js';
+import { buildTree, lendersOf } from '../src/tree.js';
 
 const rows = (list) => new Map(list.map((row) => [row.name, row]));
 const drawn = (queues, cohorts) =>
@@ -34,4 +34,19 @@ test('a circle of cohorts is cut once', () => {
     ),
     ['c:a', '-c:b', '--q:q', '-c:c'],
   );
+});
+
+// Fear: who borrows is told of somebody who lends something else, or elsewhere.
+test('lenders are those of the same cohort that lend the same', () => {
+  const usage = (lent, more) => [{ name: 'gpu', lent, ...more }];
+  const queues = rows([
+    { name: 'borrower', cohort: 'c', usage: usage(0) },
+    { name: 'lender', cohort: 'c', usage: usage(8) },
+    { name: 'idle', cohort: 'c', usage: usage(0) },
+    { name: 'other-flavor', cohort: 'c', usage: usage(8, { flavor: 'a100' }) },
+    { name: 'elsewhere', cohort: 'd', usage: usage(8) },
+  ]);
+  const entries = buildTree(queues, new Map());
+  const borrower = queues.get('borrower');
+  assert.deepEqual(lendersOf(entries, borrower, borrower.usage[0]), ['lender']);
 });
