@@ -32,7 +32,8 @@ struct QueueView {
   // is charged for them.
   int64_t uncharged = 0;
   int64_t fair_share = 0;  // permille
-  // Creation of the oldest gang that waits; the infinite future = none does.
+  // Creation of the oldest gang that waits, has its members and is not on hold; the infinite future
+  // = none does.
   absl::Time oldest_pending = absl::InfiniteFuture();
   std::vector<std::pair<absl::string_view, int64_t>> pending_by_reason;  // gangs, by reason's name
   QueueHistory history;

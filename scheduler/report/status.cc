@@ -75,7 +75,8 @@ PodGroupStatus MakeGroupStatus(const StatusFacts& facts, const PodGroupStatus& b
   const bool ready = facts.assembly.members_ready;
   std::vector<ConditionText> texts = {
       {kConditionMembersReady, ready, ready ? "QuorumExists" : reason, facts.assembly.lacking},
-      {kConditionQuotaReserved, bound || standing.phase == GangPhase::kBinding, reason, ""},
+      {kConditionQuotaReserved, bound || standing.phase == GangPhase::kBinding,
+       ended ? absl::string_view(GangPhaseName(standing.phase)) : reason, ""},
       {kConditionScheduled, bound || standing.phase == GangPhase::kCompleted, reason,
        standing.message}};
   if (facts.quorum_lost || standing.reason == WaitReason::kPreempted) {

@@ -116,7 +116,8 @@ class QueueText final {
     constexpr char kOldest[] = "maniple_oldest_pending_gang_age_seconds";
     text_.Begin(
         kOldest,
-        "How long the gang that has waited longest in the Queue has waited; 0 when none does.",
+        "How long the gang that has waited longest in the Queue has waited, of those that have "
+        "their members and are not on hold; 0 when none does.",
         "gauge");
     ForEachNamed([&](const QueueView& queue, const std::string& label) {
       const absl::Duration age = now - std::min(now, queue.oldest_pending);

@@ -78,9 +78,13 @@ Standing StandingInFlight(const Case& c, const Desk& desk) {
               WaitReason::kQuorumLost,
               absl::StrCat(placed, " of ", quorum, " pods are left", trouble,
                            "; they are kept running")};
+    case BindPhase::kEnded:
+      if (placed >= quorum) break;
+      return {
+          GangPhase::kWaiting, WaitReason::kQuorumLost,
+          absl::StrCat(placed, " of ", quorum, " pods are left; it waits for its quorum afresh")};
     case BindPhase::kBound:
     case BindPhase::kLeaving:
-    case BindPhase::kEnded:
       break;
   }
   return {GangPhase::kRunning, WaitReason::kBound,

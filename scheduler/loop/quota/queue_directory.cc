@@ -34,6 +34,12 @@ std::string NotAdmittedText(const std::string& queue, const std::string& namespa
   return absl::StrCat("queue \"", queue, "\" does not admit namespace \"", namespace_name, "\"");
 }
 
+// A gang that is on hold or misses members is not kept waiting by its Queue.
+bool CouldStart(const QueueCount& count) {
+  return count.pending > 0 && count.reason != WaitReasonName(WaitReason::kSchedulingGated) &&
+         count.reason != WaitReasonName(WaitReason::kWaitingForMembers);
+}
+
 }  // namespace
 
 void QueueDirectory::Note(const ObjectEvent& event, absl::Time now) {
@@ -168,13 +174,15 @@ void QueueDirectory::Add(const Counted& counted, int32_t sign) {
     asked->second += sign > 0 ? part.amount : Amount() - part.amount;
     if (asked->second == Amount()) entry.asked.erase(asked);
   }
-  if (counted.count.pending > 0 && sign > 0) {
-    entry.waiting_since.insert(counted.count.since);
-    ++entry.reasons[counted.count.reason];
+  if (CouldStart(counted.count)) {
+    const absl::Time since = counted.count.since;
+    if (sign > 0) entry.waiting_since.insert(since);
+    if (sign < 0) entry.waiting_since.erase(entry.waiting_since.find(since));
   }
-  if (counted.count.pending > 0 && sign < 0) {
-    entry.waiting_since.erase(entry.waiting_since.find(counted.count.since));
-    if (--entry.reasons[counted.count.reason] == 0) entry.reasons.erase(counted.count.reason);
+  if (counted.count.pending > 0) {
+    const auto gangs = entry.reasons.try_emplace(counted.count.reason).first;
+    gangs->second += sign;
+    if (gangs->second == 0) entry.reasons.erase(gangs);
   }
   if (counted.entry->exists) statuses_.Touch(counted.entry->queue.meta.name);
 }

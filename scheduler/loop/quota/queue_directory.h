@@ -110,7 +110,7 @@ class QueueDirectory final {
     bool known = false;  // some version of it could be read
     Queue queue;
     QueueCount total;
-    absl::btree_multiset<absl::Time> waiting_since;  // of the pending gangs
+    absl::btree_multiset<absl::Time> waiting_since;  // of the pending gangs that could start
     absl::btree_map<absl::string_view, int64_t> reasons;
     absl::btree_map<std::string, Amount> asked;  // by resource; none that is 0
     QueueHistory history;

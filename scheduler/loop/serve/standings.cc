@@ -42,8 +42,9 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
                                  " claims of its pods are bound")};
   }
   if (assembly.completed) {
-    return Standing{GangPhase::kCompleted, WaitReason::kBound,
-                    absl::StrCat(counts.succeeded, " pods succeeded")};
+    return Standing{
+        GangPhase::kCompleted, WaitReason::kBound,
+        absl::StrCat(counts.succeeded, counts.succeeded == 1 ? " pod" : " pods", " succeeded")};
   }
   if (assembly.need.Met()) {
     Standing standing{GangPhase::kRunning, WaitReason::kBound,

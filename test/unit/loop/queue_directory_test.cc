@@ -23,7 +23,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
-constexpr std::array<absl::string_view, 3> kReasons = {"NoFit", "QuotaExceeded", "TopologyNoFit"};
+constexpr std::array<absl::string_view, 4> kReasons = {"NoFit", "QuotaExceeded", "TopologyNoFit",
+                                                       "WaitingForMembers"};
 
 ObjectEvent Exists(const std::string& name, const std::string& uid = "uid") {
   Queue queue;
@@ -57,7 +58,7 @@ Sums SumsOf(const std::map<GangId, Counted>& gangs, const std::string& queue) {
     sums.running_pods += count.running_pods;
     for (const ResourceAmount& part : count.asked) sums.asked[part.resource] += part.amount;
     if (count.pending == 0) continue;
-    sums.oldest = std::min(sums.oldest, count.since);
+    if (count.reason != "WaitingForMembers") sums.oldest = std::min(sums.oldest, count.since);
     ++sums.reasons[count.reason];
   }
   return sums;
