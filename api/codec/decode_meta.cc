@@ -29,6 +29,7 @@ constexpr absl::string_view kKeptAnnotations[] = {
     "kueue.x-k8s.io/pod-group-name",
     "kueue.x-k8s.io/pod-group-serving",
     "kueue.x-k8s.io/pod-group-total-count",
+    "kueue.x-k8s.io/pod-suspending-parent",
     "kueue.x-k8s.io/podset-preferred-topology",
     "kueue.x-k8s.io/podset-required-topology",
     "kueue.x-k8s.io/podset-slice-required-topology",

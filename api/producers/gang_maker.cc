@@ -116,7 +116,11 @@ class GangMaker final {
     }
     const ForeignSpec& stages = *identity_.stager->record->spec;
     const ForeignPart* stage = Stage(stages);
-    const int64_t whole = declared.minimum.value_or(MembersOf(stages));
+    int64_t whole = declared.minimum.value_or(MembersOf(stages));
+    // KubeRay writes its group once, however its cluster shrinks.
+    if (table_.role(identity_.stager->kind) == ProducerRole::kRayCluster) {
+      whole = std::min(whole, QuorumOf(stages, "").minimum);
+    }
     const bool all_of_stage = stage != nullptr && (whole <= 0 || whole >= stage->members);
     SetMembers(table_.role(identity_.stager->kind), stages, all_of_stage ? stage->members : whole);
     // One status cannot tell of several gangs: it is that of the largest.
@@ -158,6 +162,7 @@ class GangMaker final {
     const ProducerRole role = table_.role(slot.kind);
     OwnerQuorum quorum = QuorumOf(declared, identity_.part);
     quorum.minimum -= declared.given_up;
+    if (role == ProducerRole::kJobSet) quorum.minimum -= GivenUpByJobs();
     if (const std::optional<int64_t> size = ReplicaSize(role); size.has_value()) {
       quorum = {*size, *size, *size};
     }
@@ -168,6 +173,22 @@ class GangMaker final {
       if (!ComesInSteps(declared)) return;
     }
     SetMembers(role, declared, quorum.minimum);
+  }
+
+  // Indexes that the Jobs of the members have failed for good.
+  [[nodiscard]] int64_t GivenUpByJobs() const {
+    absl::btree_set<absl::string_view> jobs;
+    int64_t indexes = 0;
+    for (const PodMarks& marks : members_) {
+      const absl::string_view kind = marks.Get(MarkField::kOwnerKind);
+      const absl::string_view name = marks.Get(MarkField::kOwnerName);
+      if (kind.empty() || !jobs.insert(name).second) continue;
+      const ObjectSlot* job =
+          table_.Find(static_cast<uint8_t>(kind.front()), gang_.namespace_name, name);
+      if (job == nullptr || table_.role(job->kind) != ProducerRole::kJob) continue;
+      if (job->record.has_value()) indexes += job->record->spec->given_up;
+    }
+    return indexes;
   }
 
   // Some members are made only after others run: these parts matter whatever the quorum is.
@@ -295,6 +316,10 @@ class GangMaker final {
     gang_.spec.source = {"v1", "Pod", name,
                          absl::StrCat(dialect, "-", absl::Hex(print.value(), absl::kZeroPad16)),
                          std::string(dialect)};
+    // Their schedulers count the minimum at the start only: executors and other members may go.
+    if (identity_.dialect != MarkField::kKueue) {
+      gang_.spec.quorum_loss_action = QuorumLossAction::kKeep;
+    }
     MarkQuorum quorum = QuorumOfMarks(identity_.dialect, members_);
     NoteProblem(quorum.problem);
     if (quorum.parts.empty()) {
@@ -309,6 +334,9 @@ class GangMaker final {
   // Kueue's annotations bind the parts whose pods have them; the whole gang if all parts ask for
   // the same, or if pods of no part ask.
   void SetTopology() {
+    // Which Topology matters only to who asks for something in it.
+    const TopologyRequest nothing{.topology_name = gang_.spec.topology.topology_name};
+    if (gang_.spec.topology == nothing && gang_.spec.sub_groups.empty()) gang_.spec.topology = {};
     if (gang_.spec.topology != TopologyRequest()) return;
     const TopologyRequest of_all = TopologyOf(members_);
     if (of_all == TopologyRequest()) return;

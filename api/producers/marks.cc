@@ -50,6 +50,7 @@ const MarkKey kKeys[] = {
     {MarkField::kKueueTotal, Where::kAnnotation, "kueue.x-k8s.io/pod-group-total-count"},
     {MarkField::kKueueServing, Where::kAnnotation, "kueue.x-k8s.io/pod-group-serving"},
     {MarkField::kKueueFast, Where::kAnnotation, "kueue.x-k8s.io/pod-group-fast-admission"},
+    {MarkField::kKueueParent, Where::kAnnotation, "kueue.x-k8s.io/pod-suspending-parent"},
     {MarkField::kReplicatedJob, Where::kLabel, "jobset.sigs.k8s.io/replicatedjob-name"},
     {MarkField::kJobSet, Where::kLabel, "jobset.sigs.k8s.io/jobset-name"},
     {MarkField::kJobSetUid, Where::kLabel, "jobset.sigs.k8s.io/jobset-uid"},
@@ -76,6 +77,7 @@ const MarkKey kKeys[] = {
     {MarkField::kVolcanoQueueName, Where::kLabel, "scheduling.volcano.sh/queue-name"},
     {MarkField::kYunikornQueue, Where::kLabel, "yunikorn.apache.org/queue"},
     {MarkField::kYunikornQueue, Where::kAnnotation, "yunikorn.apache.org/queue"},
+    {MarkField::kYunikornBareQueue, Where::kLabel, "queue"},
     {MarkField::kKueueQueue, Where::kLabel, "kueue.x-k8s.io/cluster-queue-name"},
     {MarkField::kKueueRequired, Where::kAnnotation, "kueue.x-k8s.io/podset-required-topology"},
     {MarkField::kKueuePreferred, Where::kAnnotation, "kueue.x-k8s.io/podset-preferred-topology"},
@@ -195,6 +197,11 @@ void PackMarks(const Pod& pod, const ForeignKinds& kinds, std::string& packed) {
   sheet.Gather(pod.meta.annotations, *kAnnotations);
   sheet[MarkField::kUpstream] = pod.scheduling_group;
   if (sheet[MarkField::kTaskGroup].empty()) sheet[MarkField::kYunikorn] = {};
+  if (sheet[MarkField::kYunikorn].empty()) sheet[MarkField::kYunikornBareQueue] = {};
+  // Kueue groups the pods of a Deployment, StatefulSet or LeaderWorkerSet for its own books: the
+  // owner says what the gang is.
+  if (!sheet[MarkField::kKueueParent].empty()) sheet[MarkField::kKueue] = {};
+  sheet[MarkField::kKueueParent] = {};
   if (!sheet[MarkField::kGrove].empty()) sheet[MarkField::kPodName] = pod.meta.name;
   // The index itself would make each pod different.
   if (sheet[MarkField::kLeads] != "0") sheet[MarkField::kLeads] = {};

@@ -67,12 +67,14 @@ enum class MarkField : uint8_t {
   kKueueTotal,
   kKueueServing,
   kKueueFast,
+  kKueueParent,  // the kind of whom Kueue knows to own the pod
   // Whose quota, in the order of precedence.
   kOwnQueue,
   kKaiQueue,
   kVolcanoQueue,
   kVolcanoQueueName,
   kYunikornQueue,
+  kYunikornBareQueue,  // heeded of pods in task groups alone
   kKueueQueue,
   // Where.
   kKueueRequired,

@@ -35,8 +35,9 @@ std::string ChooseQueue(const ForeignSpec* declared, const std::vector<PodMarks>
   if (declared != nullptr) queue = QueueNamed(declared->queue, options);
   // Our label names a Queue of ours.
   if (queue.empty()) queue = std::string(SmallestMark(MarkField::kOwnQueue, members));
-  for (const MarkField field : {MarkField::kKaiQueue, MarkField::kVolcanoQueue,
-                                MarkField::kVolcanoQueueName, MarkField::kYunikornQueue}) {
+  for (const MarkField field :
+       {MarkField::kKaiQueue, MarkField::kVolcanoQueue, MarkField::kVolcanoQueueName,
+        MarkField::kYunikornQueue, MarkField::kYunikornBareQueue}) {
     if (queue.empty()) queue = QueueNamed(SmallestMark(field, members), options);
   }
   // What Kueue has admitted has its quota, unless somebody says which Queue of ours that is.

@@ -120,6 +120,7 @@ class Resolver final {
     out_.sub_group = SubGroupIn(slot, mark.field);
     LookAtItsOwner(*slot.record);
     if (out_.gang.stager == nullptr) LookAtLeaderWorkerSet();
+    if (out_.gang.stager == nullptr && mark.field == MarkField::kXk8s) LookAtRayCluster();
     NameObjectGang();
     return Heeded::kYes;
   }
@@ -239,6 +240,20 @@ class Resolver final {
     if (!slot.record.has_value() || !slot.record->spec->leader_first) return;
     out_.gang.stager = &slot;
     out_.sub_group = marks_.Has(MarkField::kLeads) ? "leader" : "workers";
+  }
+
+  // KubeRay makes a group for each RayCluster, whose controller it is not.
+  void LookAtRayCluster() {
+    const std::optional<uint8_t> kind = table_.KindOf(ProducerRole::kRayCluster);
+    const absl::string_view owner = marks_.Get(MarkField::kOwnerKind);
+    if (owner.empty() || !kind.has_value() || !table_.IsServed(*kind)) return;
+    if (static_cast<uint8_t>(owner.front()) != *kind) return;
+    ObjectSlot& slot =
+        table_.At(*kind, marks_.Get(MarkField::kNamespace), marks_.Get(MarkField::kOwnerName));
+    out_.seen.push_back(&slot);
+    if (!slot.record.has_value() || slot.record->uid != marks_.Get(MarkField::kOwnerUid)) return;
+    out_.gang.stager = &slot;
+    out_.sub_group = std::string(marks_.Get(MarkField::kRayGroup));
   }
 
   void NameObjectGang() {

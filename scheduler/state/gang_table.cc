@@ -253,6 +253,11 @@ void GangTable::Rerank(Gang& gang, const std::vector<SubGroup>& before) {
 
 bool GangTable::Derive(Gang& gang) {
   if (gang.foreign != nullptr) Stage(gang);
+  // What its pods alone declare is as old as the oldest of them.
+  if (gang.foreign != nullptr && gang.foreign->created == absl::InfinitePast()) {
+    const auto oldest = std::ranges::min_element(gang.members, {}, &Member::created);
+    if (oldest != gang.members.end()) gang.created = oldest->created;
+  }
   const int32_t priority = rules_.PriorityOf(gang);
   const absl::string_view queue = rules_.QueueOf(gang);
   const bool preempts = rules_.MayPreempt(gang);

@@ -295,6 +295,12 @@ INSTANTIATE_TEST_SUITE_P(
                   "{kueue.x-k8s.io/pod-group-total-count: '3', "
                   "kueue.x-k8s.io/pod-group-fast-admission: 'true'}}",
                   "Pod/g#kueue min 1"},
+        GroupCase{"Kueue's of pods whose owner says what the gang is",
+                  {},
+                  "{labels: {kueue.x-k8s.io/pod-group-name: g}, annotations: "
+                  "{kueue.x-k8s.io/pod-group-total-count: '3', "
+                  "kueue.x-k8s.io/pod-suspending-parent: leaderworkerset}}",
+                  "single"},
         GroupCase{"Kueue's without a number",
                   {},
                   "{labels: {kueue.x-k8s.io/pod-group-name: g}}",
@@ -308,6 +314,16 @@ INSTANTIATE_TEST_SUITE_P(
                   "'[{\"name\": \"head\", \"minMember\": 1}, {\"name\": \"work\", \"minMember\": "
                   "4}]'}}",
                   "Pod/g#yunikorn min 5, head 1 once there, work 4 once there: head"},
+        GroupCase{"YuniKorn's, whose queue a bare label names",
+                  {},
+                  "{labels: {applicationId: g, queue: theirs}, annotations: "
+                  "{yunikorn.apache.org/task-group-name: head, yunikorn.apache.org/task-groups: "
+                  "'[{\"name\": \"head\", \"minMember\": 2}]'}}",
+                  "Pod/g#yunikorn min 2, head 2 once there, queue ours: head"},
+        GroupCase{"a bare label without a task group of YuniKorn",
+                  {XK8S("{minMember: 4}")},
+                  "{labels: {" IN_XK8S ", queue: theirs}}",
+                  "PodGroup/g min 4"},
         GroupCase{"YuniKorn's table is no table",
                   {},
                   "{labels: {applicationId: g}, annotations: {yunikorn.apache.org/task-group-name: "
