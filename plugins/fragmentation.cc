@@ -30,8 +30,6 @@ class BoundFragmentation final : public NodeScore {
         print_(PrintOf(request)),
         work_(mix_->fill().WorkOf(request)) {}
 
-  FilterScope scope() const override { return FilterScope::kDynamic; }
-
   int64_t Score(const NodeView& node) const override {
     return ScoreAt(MixRooms(*mix_, request_, model_of_class_, node.block), node.row);
   }

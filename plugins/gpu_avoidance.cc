@@ -12,8 +12,6 @@ class BoundGpuAvoidance final : public NodeScore {
   BoundGpuAvoidance(const Tables& tables, std::vector<ResourceId> gpus)
       : tables_(tables), gpus_(std::move(gpus)) {}
 
-  FilterScope scope() const override { return FilterScope::kDynamic; }
-
   int64_t Score(const NodeView& node) const override {
     const bool has_gpu = std::any_of(gpus_.begin(), gpus_.end(), [&node](ResourceId gpu) {
       return node.block.Allocatable(gpu)[node.row] > 0;

@@ -56,8 +56,6 @@ class BoundGpuKind final : public NodeScore {
  public:
   explicit BoundGpuKind(std::vector<int64_t> by_class) : by_class_(std::move(by_class)) {}
 
-  FilterScope scope() const override { return FilterScope::kNodeClass; }
-
   int64_t Score(const NodeView& node) const override {
     return by_class_[node.block.rows().classes[node.row].index()];
   }

@@ -37,7 +37,6 @@ class BoundImageLocality final : public NodeScore {
 
   // No node has enough of the images to be told from a node without.
   [[nodiscard]] bool indifferent() const { return total_ <= kLeast; }
-  FilterScope scope() const override { return FilterScope::kDynamic; }
 
   int64_t Score(const NodeView& node) const override {
     const std::vector<ImageRows>& there = node.block.rows().images;

@@ -14,14 +14,10 @@ class BoundNodePreference final : public NodeScore {
     for (const PreferredNodeTerm& term : preferred) {
       terms_.push_back({.term = BoundTerm(tables, term.term), .weight = term.weight});
       total_ += term.weight;
-      of_class_only_ = of_class_only_ && terms_.back().term.of_class_only();
     }
   }
 
   [[nodiscard]] bool indifferent() const { return total_ <= 0; }
-  FilterScope scope() const override {
-    return of_class_only_ ? FilterScope::kNodeClass : FilterScope::kDynamic;
-  }
 
   int64_t Score(const NodeView& node) const override {
     int64_t sum = 0;
@@ -38,7 +34,6 @@ class BoundNodePreference final : public NodeScore {
   };
   std::vector<Weighted> terms_;
   int64_t total_ = 0;
-  bool of_class_only_ = true;
 };
 
 class NodePreference final : public ScorePlugin {

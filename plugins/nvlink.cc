@@ -123,8 +123,6 @@ class BoundNvlinkPreference final : public NodeScore {
     }
   }
 
-  FilterScope scope() const override { return FilterScope::kDynamic; }
-
   int64_t Score(const NodeView& node) const override {
     const NodeClassId id = node.block.rows().classes[node.row];
     const int64_t known = by_class_[id.index()];

@@ -43,8 +43,6 @@ class BoundPacking final : public NodeScore {
     for (const Part& part : parts_) total_weight_ += part.weight;
   }
 
-  FilterScope scope() const override { return FilterScope::kDynamic; }
-
   int64_t Score(const NodeView& node) const override {
     int64_t sum = 0;
     for (const Part& part : parts_) {

@@ -32,7 +32,6 @@ class BoundPodAffinityPreference final : public NodeScore {
   }
 
   [[nodiscard]] bool indifferent() const { return labels_.empty(); }
-  FilterScope scope() const override { return FilterScope::kDynamic; }
   bool looks_around() const override { return true; }
 
   void Compare(BlockSpan blocks, const NodeSet& fitting) override {

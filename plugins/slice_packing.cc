@@ -22,8 +22,6 @@ class BoundSlicePacking final : public NodeScore {
   BoundSlicePacking(const Tables& tables, std::vector<SlicePart> parts)
       : tables_(tables), parts_(std::move(parts)) {}
 
-  FilterScope scope() const override { return FilterScope::kDynamic; }
-
   int64_t Score(const NodeView& node) const override {
     const NodeClassId id = node.block.rows().classes[node.row];
     const int32_t whole = tables_.classes[id.index()]->gpus.compute_slices;

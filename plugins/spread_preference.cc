@@ -25,7 +25,6 @@ class BoundSpreadPreference final : public NodeScore {
     }
   }
 
-  FilterScope scope() const override { return FilterScope::kDynamic; }
   bool looks_around() const override { return true; }
 
   void Compare(BlockSpan blocks, const NodeSet& fitting) override {

@@ -18,8 +18,6 @@ class BoundTaintPreference final : public NodeScore {
   BoundTaintPreference(const Tables& tables, const PodShape& shape, int64_t most)
       : tables_(tables), shape_(shape), most_(most) {}
 
-  FilterScope scope() const override { return FilterScope::kNodeClass; }
-
   int64_t Score(const NodeView& node) const override {
     const NodeClassId id = node.block.rows().classes[node.row];
     return kMostScore - kMostScore * Untolerated(*tables_.classes[id.index()], shape_) / most_;

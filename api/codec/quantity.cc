@@ -52,7 +52,7 @@ std::optional<Scale> ParseExponent(absl::string_view text) {
 }
 
 std::optional<Scale> ParseSuffix(absl::string_view suffix) {
-  static constexpr absl::string_view kBinary = "KMGTPE";
+  static constexpr absl::string_view kBinary = "KMGTPE", kSmall = "num", kLarge = "kMGTPE";
   if (suffix.empty()) return Scale{};
   if (suffix.size() == 2 && suffix[1] == 'i') {
     const size_t at = kBinary.find(suffix[0]);
@@ -63,28 +63,13 @@ std::optional<Scale> ParseSuffix(absl::string_view suffix) {
     if (suffix[0] != 'e' && suffix[0] != 'E') return std::nullopt;
     return ParseExponent(suffix.substr(1));
   }
-  switch (suffix[0]) {
-    case 'n':
-      return Scale{0, -9};
-    case 'u':
-      return Scale{0, -6};
-    case 'm':
-      return Scale{0, -3};
-    case 'k':
-      return Scale{0, 3};
-    case 'M':
-      return Scale{0, 6};
-    case 'G':
-      return Scale{0, 9};
-    case 'T':
-      return Scale{0, 12};
-    case 'P':
-      return Scale{0, 15};
-    case 'E':
-      return Scale{0, 18};
-    default:
-      return std::nullopt;
+  if (const size_t at = kSmall.find(suffix[0]); at != absl::string_view::npos) {
+    return Scale{0, 3 * static_cast<int64_t>(at) - 9};
   }
+  if (const size_t at = kLarge.find(suffix[0]); at != absl::string_view::npos) {
+    return Scale{0, 3 * static_cast<int64_t>(at) + 3};
+  }
+  return std::nullopt;
 }
 
 // digits * 10^-behind_point * 2^binary_bits in nano, rounded up, exactly; nullopt when it is above

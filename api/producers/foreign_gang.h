@@ -25,6 +25,7 @@ struct ForeignStatusTarget {
   Dialect dialect = Dialect::kXk8s;
   std::string path;   // "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/ns/podgroups/name"
   std::string phase;  // as it stands on the server
+  friend bool operator==(const ForeignStatusTarget&, const ForeignStatusTarget&) = default;
 };
 
 struct ForeignGang {
@@ -48,6 +49,7 @@ struct ForeignGang {
   std::string owner_kind, owner_name;
   bool is_object = false;  // a group object, which is there without pods, too
   std::optional<ForeignStatusTarget> status;
+  friend bool operator==(const ForeignGang&, const ForeignGang&) = default;
 };
 
 // Where a pod belongs.

@@ -241,7 +241,7 @@ class GangDirectory::Impl final {
         parts.emplace_back(of->resolved.sub_group);
       }
       ForeignGang made = MakeGang(IdentityOf(gang), members, of_.table_, of_.options_, parts);
-      if (!SameGang(made, gang.made)) {
+      if (made != gang.made) {
         change_.gangs.push_back(*gang.name);
         gang.made = std::move(made);
       }

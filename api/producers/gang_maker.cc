@@ -387,17 +387,4 @@ ForeignGang MakeGang(const GangIdentity& gang, const std::vector<PodMarks>& memb
   return GangMaker(gang, members, parts, table, options).Make();
 }
 
-bool SameGang(const ForeignGang& a, const ForeignGang& b) {
-  const auto status = [](const ForeignGang& gang) {
-    return gang.status.has_value()
-               ? std::tuple(true, gang.status->dialect, gang.status->path, gang.status->phase)
-               : std::tuple(false, ForeignStatusTarget::Dialect(), std::string(), std::string());
-  };
-  return a.namespace_name == b.namespace_name && a.group_name == b.group_name && a.spec == b.spec &&
-         a.starts == b.starts && a.followers_of_each == b.followers_of_each &&
-         a.unit_sizes == b.unit_sizes && a.problem == b.problem && a.created == b.created &&
-         a.owner == b.owner && a.owner_kind == b.owner_kind && a.owner_name == b.owner_name &&
-         a.is_object == b.is_object && status(a) == status(b);
-}
-
 }  // namespace maniple

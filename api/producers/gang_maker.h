@@ -21,6 +21,4 @@ namespace maniple {
                                    const ObjectTable& table, const ProducerOptions& options,
                                    const std::vector<absl::string_view>& parts = {});
 
-[[nodiscard]] bool SameGang(const ForeignGang& a, const ForeignGang& b);
-
 }  // namespace maniple

@@ -1,10 +1,10 @@
-#include "api/producers/grove_group.h"
-
+// PodGang of scheduler.grove.io/v1alpha1, the group object of Grove.
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "api/producers/fields.h"
+#include "api/producers/kind_readers.h"
 
 namespace maniple {
 namespace {

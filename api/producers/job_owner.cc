@@ -1,5 +1,4 @@
-#include "api/producers/job_owner.h"
-
+// Job of batch/v1 and StatefulSet of apps/v1: gangs of equal members.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -7,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "api/producers/fields.h"
+#include "api/producers/kind_readers.h"
 
 namespace maniple {
 namespace {

@@ -1,5 +1,4 @@
-#include "api/producers/jobset_owner.h"
-
+// JobSet of jobset.x-k8s.io/v1alpha2.
 #include <algorithm>
 #include <utility>
 
@@ -7,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "api/producers/fields.h"
+#include "api/producers/kind_readers.h"
 
 namespace maniple {
 namespace {

@@ -1,5 +1,4 @@
-#include "api/producers/kai_group.h"
-
+// PodGroup of scheduling.run.ai/v2alpha2, the group object of KAI.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "api/producers/fields.h"
+#include "api/producers/kind_readers.h"
 
 namespace maniple {
 namespace {

@@ -1,6 +1,6 @@
-#include "api/producers/lws_owner.h"
-
+// LeaderWorkerSet of leaderworkerset.x-k8s.io/v1.
 #include "api/producers/fields.h"
+#include "api/producers/kind_readers.h"
 
 namespace maniple {
 

@@ -1,6 +1,6 @@
-#include "api/producers/mpi_owner.h"
-
+// MPIJob of kubeflow.org/v2beta1 and v1.
 #include "api/producers/fields.h"
+#include "api/producers/kind_readers.h"
 #include "api/producers/owner_rules.h"
 
 namespace maniple {

@@ -1,9 +1,9 @@
-#include "api/producers/ray_owner.h"
-
+// RayCluster of ray.io/v1.
 #include <algorithm>
 #include <utility>
 
 #include "api/producers/fields.h"
+#include "api/producers/kind_readers.h"
 
 namespace maniple {
 namespace {

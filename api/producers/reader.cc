@@ -6,19 +6,10 @@
 #include "absl/types/span.h"
 #include "api/codec/decode_parts.h"
 #include "api/producers/fields.h"
-#include "api/producers/grove_group.h"
 #include "api/producers/hyper_node_reader.h"
-#include "api/producers/job_owner.h"
-#include "api/producers/jobset_owner.h"
-#include "api/producers/kai_group.h"
+#include "api/producers/kind_readers.h"
 #include "api/producers/kinds.h"
-#include "api/producers/lws_owner.h"
-#include "api/producers/mpi_owner.h"
 #include "api/producers/owner_rules.h"
-#include "api/producers/ray_owner.h"
-#include "api/producers/upstream_group.h"
-#include "api/producers/volcano_group.h"
-#include "api/producers/xk8s_group.h"
 
 namespace maniple {
 namespace {

@@ -1,6 +1,7 @@
-#include "api/producers/upstream_group.h"
-
+// PodGroup of scheduling.k8s.io: v1beta1, v1alpha3 and v1alpha2; CompositePodGroup, a group of
+// them.
 #include "api/producers/fields.h"
+#include "api/producers/kind_readers.h"
 
 namespace maniple {
 namespace {

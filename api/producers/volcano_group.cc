@@ -1,10 +1,10 @@
-#include "api/producers/volcano_group.h"
-
+// PodGroup of scheduling.volcano.sh/v1beta1.
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "api/producers/fields.h"
+#include "api/producers/kind_readers.h"
 
 namespace maniple {
 namespace {

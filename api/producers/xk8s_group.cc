@@ -1,6 +1,7 @@
-#include "api/producers/xk8s_group.h"
-
+// PodGroup of scheduling.x-k8s.io/v1alpha1, and Koordinator's of scheduling.sigs.k8s.io/v1alpha1,
+// which has the same fields.
 #include "api/producers/fields.h"
+#include "api/producers/kind_readers.h"
 
 namespace maniple {
 

@@ -1,7 +1,5 @@
 #include "api/validation/field_error.h"
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 
 namespace maniple {
 
@@ -25,14 +23,6 @@ absl::string_view FieldErrorReasonName(FieldErrorReason reason) {
       return "FieldValueForbidden";
   }
   return "FieldValueInvalid";
-}
-
-std::string JoinFieldErrors(const std::vector<FieldError>& errors) {
-  const auto print = [](std::string* out, const FieldError& error) {
-    absl::StrAppend(out, error.path, ": ", error.message);
-  };
-  const std::string joined = absl::StrJoin(errors, ", ", print);
-  return errors.size() > 1 ? absl::StrCat("[", joined, "]") : joined;
 }
 
 }  // namespace maniple

@@ -29,8 +29,5 @@ struct FieldError {
   std::string message;
   friend bool operator==(const FieldError&, const FieldError&) = default;
 };
-// "path: message", several as "[a, b]": what follows `Kind.group "name" is invalid: ` in the Status
-// message.
-[[nodiscard]] std::string JoinFieldErrors(const std::vector<FieldError>& errors);
 
 }  // namespace maniple

@@ -18,7 +18,6 @@ inline constexpr int64_t kMostScore = 100;
 class NodeScore {
  public:
   virtual ~NodeScore() = default;
-  [[nodiscard]] virtual FilterScope scope() const = 0;
   // Whether scores depend on other nodes than the one at hand. Then Compare is called before any
   // node is scored, and again when a block or the nodes that fit have changed; the rest is const.
   [[nodiscard]] virtual bool looks_around() const { return false; }

@@ -317,7 +317,7 @@ class SchedulerProcess::Impl final {
 absl::StatusOr<std::unique_ptr<SchedulerProcess>> SchedulerProcess::Start(
     SchedulerOptions options) {
   const std::string identity = Identity();
-  ASSIGN_OR_RETURN(LoopOptions loop, LoopOptionsFor(options.config));
+  LoopOptions loop = LoopOptionsFor(options.config);
   loop.identity = identity;
   loop.seed = std::random_device()();
   ASSIGN_OR_RETURN(ClientConfig config, LoadClientConfig({.server = options.server,

@@ -14,7 +14,6 @@
 #include "api/codec/yaml.h"
 #include "api/validation/manifest.h"
 #include "scheduler/app/config/config.h"
-#include "scheduler/app/config/profile.h"
 #include "scheduler/app/config/version.h"
 #include "scheduler/cli/admin_client.h"
 #include "scheduler/cli/cluster_commands.h"
@@ -44,8 +43,6 @@ std::vector<std::string> ProblemsOf(const std::string& file, std::vector<Manifes
   }
   const absl::StatusOr<SchedulerConfig> config = ParseSchedulerConfig(*text, file);
   if (!config.ok()) return absl::StrSplit(config.status().message(), '\n');
-  const absl::StatusOr<Profile> profile = ProfileFor(*config);
-  if (!profile.ok()) return {absl::StrCat(file, ": ", profile.status().message())};
   return {};
 }
 

@@ -230,11 +230,9 @@ absl::StatusOr<AddedQuota> ParseAddedQuota(absl::string_view text) {
 int RunWhatIf(const WhatIfRequest& request) {
   const absl::StatusOr<SchedulerConfig> config = ConfigOf(request.config);
   if (!config.ok()) return Complain(config.status().message());
-  absl::StatusOr<LoopOptions> options = LoopOptionsFor(*config);
-  if (!options.ok()) return Complain(options.status().message());
   const absl::StatusOr<WhatIfQuestion> question = QuestionOf(request, *config);
   if (!question.ok()) return Complain(question.status().message());
-  const absl::StatusOr<WhatIfAnswer> answer = AnswerWhatIf(*question, *std::move(options));
+  const absl::StatusOr<WhatIfAnswer> answer = AnswerWhatIf(*question, LoopOptionsFor(*config));
   if (!answer.ok()) return Complain(answer.status().message());
   Print(*answer, request.output);
   const bool all = std::ranges::all_of(answer->gangs, [](const GangStart& start) {
@@ -249,10 +247,8 @@ int RunSnapshot(const SnapshotRequest& request) {
   absl::StatusOr<ClusterSnapshot> snapshot = ReadLive(request.client, *config);
   if (!snapshot.ok()) return Complain(snapshot.status().message());
   if (request.redact) {
-    const absl::Status options = LoopOptionsFor(*config).status();
-    if (!options.ok()) return Complain(options.message());
     const Redaction redaction(snapshot->objects, LabelsReadOfGpus(config->gpu.rules));
-    snapshot = RedactedSnapshot(*snapshot, redaction, [&] { return *LoopOptionsFor(*config); });
+    snapshot = RedactedSnapshot(*snapshot, redaction, [&] { return LoopOptionsFor(*config); });
     if (!snapshot.ok()) return Complain(snapshot.status().message());
   }
   const std::string bytes = PackSnapshot(*snapshot);

@@ -202,7 +202,6 @@ absl::Status Play(const SimulateRequest& request) {
   std::vector<SimulationResult> results;
   std::vector<SimulationFigures> figures;
   for (const auto& [name, config] : plays) {
-    ASSIGN_OR_RETURN(LoopOptions options, LoopOptionsFor(config));
     const SimulationInput input{.cluster = cluster.objects,
                                 .jobs = trace.jobs,
                                 .start = cluster.at,
@@ -210,7 +209,7 @@ absl::Status Play(const SimulateRequest& request) {
                                 .tells_run_times = request.tells_run_times};
     ProgressLine line(name, trace.jobs.size());
     ASSIGN_OR_RETURN(SimulationResult result,
-                     Simulate(input, std::move(options),
+                     Simulate(input, LoopOptionsFor(config),
                               [&line](const Progress& progress) { line.Show(progress); }));
     figures.push_back(FiguresOf(name, trace.jobs, result));
     results.push_back(std::move(result));

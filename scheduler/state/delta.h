@@ -20,8 +20,6 @@ struct Delta {
   // or in other domains.
   bool nodes_lost = false;
   std::vector<NodeId> nodes_gone;
-  absl::btree_set<PodId> pods_changed;  // members only: bound, phase, deletion, gates
-  absl::btree_set<PodId> pods_gone;
   // Topology, Namespace or PriorityClass; the loop adds Queue, Cohort, ResourceFlavor.
   bool queues_changed = false;
   // A volume may be available now that was not: it is free, or its last user has left.

@@ -140,8 +140,7 @@ GangId GangTable::Rehome(const Rehoming& who, const PodPlace& place, Delta& delt
   return gang.id;
 }
 
-GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts, const Pod& pod,
-                                             Delta& delta) {
+void GangTable::PutMember(GangId id, const MemberFacts& facts, const Pod& pod, Delta& delta) {
   Gang& gang = *gangs_.at(id);
   NoteSubGroup(facts.pod, facts.sub_group);
   if (!facts.passed_over.empty()) gang.passed_over = std::string(facts.passed_over);
@@ -169,7 +168,7 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
     AddInOrder(members, std::move(member));
     Derive(gang);
     delta.gangs_changed.insert(id);
-    return MemberChange::kStanding;
+    return;
   }
   const bool running = pod.phase == PodPhase::kRunning;
   const bool stands_the_same =
@@ -178,7 +177,7 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
   const bool in_place = at->rank == rank;
   if (!UpdateMember(*at, facts, pod, rank)) {
     if (Derive(gang)) delta.gangs_changed.insert(id);
-    return MemberChange::kNone;
+    return;
   }
   if (HasEnded(facts.state) && std::ranges::none_of(members, StandsSomewhere)) {
     gang.told_queue.clear();  // later members are admitted anew
@@ -195,7 +194,6 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
   const bool derives = !weighs_the_same || !in_place || (staged && !stands_the_same);
   if (derives || gang.key.dialect == GangDialect::kSingleton) Derive(gang);
   delta.gangs_changed.insert(id);
-  return stands_the_same ? MemberChange::kDetails : MemberChange::kStanding;
 }
 
 void GangTable::RemoveMember(GangId id, PodId pod, Delta& delta) {
@@ -256,7 +254,7 @@ bool GangTable::Derive(Gang& gang) {
   // What its pods alone declare is as old as the oldest of them.
   if (gang.foreign != nullptr && gang.foreign->created == absl::InfinitePast()) {
     const auto oldest = std::ranges::min_element(gang.members, {}, &Member::created);
-    if (oldest != gang.members.end()) gang.created = oldest->created;
+    gang.created = oldest == gang.members.end() ? absl::InfinitePast() : oldest->created;
   }
   const int32_t priority = rules_.PriorityOf(gang);
   const absl::string_view queue = rules_.QueueOf(gang);

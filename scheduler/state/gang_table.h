@@ -60,13 +60,8 @@ class GangTable final {
     absl::string_view namespace_name, pod_name;
   };
   GangId Rehome(const Rehoming& who, const PodPlace& place, Delta& delta);
-  enum class MemberChange {
-    kNone,
-    kDetails,
-    kStanding,  // new, or its state, node or phase changed
-  };
   // Adds the member, or brings it up to date.
-  MemberChange PutMember(GangId gang, const MemberFacts& facts, const Pod& pod, Delta& delta);
+  void PutMember(GangId gang, const MemberFacts& facts, const Pod& pod, Delta& delta);
   void RemoveMember(GangId gang, PodId pod, Delta& delta);
   // The member's requests, or the queries that select it, have changed.
   void SetShape(GangId gang, PodId pod, ShapeId shape, Delta& delta);

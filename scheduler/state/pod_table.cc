@@ -336,7 +336,6 @@ void PodTable::FileAnew(Record& record, Runners runners, Delta& delta) {
                                      .namespace_name = record.facts.namespace_name,
                                      .pod_name = record.facts.name},
                                     place, delta);
-  delta.pods_changed.insert(record.id);
 }
 
 bool PodTable::IsPromised(const Record& record) {
@@ -391,18 +390,16 @@ void PodTable::SetFacts(Record& record, const Pod& pod) {
 
 void PodTable::PutMember(const Record& record, const Pod& pod, const PodPlace& place,
                          Delta& delta) {
-  const GangTable::MemberChange change =
-      gangs_.PutMember(record.facts.gang,
-                       {.pod = record.id,
-                        .shape = record.facts.shape,
-                        .node = record.facts.node,
-                        .state = StateOf(pod),
-                        .started_elsewhere = record.started_elsewhere,
-                        .sub_group = place.sub_group,
-                        .passed_over = place.passed_over,
-                        .awaited = place.awaited},
-                       pod, delta);
-  if (change == GangTable::MemberChange::kStanding) delta.pods_changed.insert(record.id);
+  gangs_.PutMember(record.facts.gang,
+                   {.pod = record.id,
+                    .shape = record.facts.shape,
+                    .node = record.facts.node,
+                    .state = StateOf(pod),
+                    .started_elsewhere = record.started_elsewhere,
+                    .sub_group = place.sub_group,
+                    .passed_over = place.passed_over,
+                    .awaited = place.awaited},
+                   pod, delta);
 }
 
 void PodTable::Remove(Record& record, Delta& delta) {
@@ -416,8 +413,6 @@ void PodTable::Remove(Record& record, Delta& delta) {
   if (record.facts.gang.valid()) {
     producers_.Forget(id, change_);
     gangs_.RemoveMember(record.facts.gang, id, delta);
-    delta.pods_changed.erase(id);
-    delta.pods_gone.insert(id);
   }
   volumes_.Forget(id);
   labels_.Forget(id);

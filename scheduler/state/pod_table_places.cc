@@ -106,7 +106,6 @@ void PodTable::Settle(Record& record, ShapeId shape, Delta& delta) {
 void PodTable::NoteMove(const Record& record, Delta& delta) {
   if (!record.facts.gang.valid()) return;
   gangs_.MoveMember(record.facts.gang, record.id, record.facts.node, delta);
-  delta.pods_changed.insert(record.id);
 }
 
 // ---- volumes come and go

@@ -14,9 +14,7 @@ namespace {
 constexpr int kMostTurns = 5000;
 
 LoopOptions LoopFor(const Scheduler::Settings& settings) {
-  absl::StatusOr<LoopOptions> made = LoopOptionsFor(settings.config);
-  CHECK(made.ok()) << made.status();
-  LoopOptions options = *std::move(made);
+  LoopOptions options = LoopOptionsFor(settings.config);
   options.seed = settings.life;
   return options;
 }

@@ -320,7 +320,7 @@ def without(key):
 
 # What the parser reads.
 
-READING = re.compile(r"""\b\w+\.(?:Read|String|Bool|Int|Duration|Strings|Word(?:<\w+>)?)\(\s*"(\w+)"|\bRead\w+\(\w+,\s*"(\w+)\"""")
+READING = re.compile(r"""\b\w+\.(?:Read|Part|Map|String|Bool|Int|Duration|Strings|Word(?:<\w+>)?)\(\s*"(\w+)"|\bRead\w+\(\w+,\s*"(\w+)\"""")
 
 
 @functools.cache

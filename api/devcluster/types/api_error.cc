@@ -120,12 +120,6 @@ ApiError CannotBeHandled(absl::string_view version, absl::string_view kind, absl
       absl::StrCat(kind, " in version \"", version, "\" cannot be handled as a ", kind, ": ", why));
 }
 
-ApiError InternalError(absl::string_view message) {
-  ApiError error = Plain(500, "InternalError", absl::StrCat("Internal error occurred: ", message));
-  error.causes.push_back({.message = std::string(message)});
-  return error;
-}
-
 ApiError NoSuchPath() {
   ApiError error = Plain(404, "NotFound", "the server could not find the requested resource");
   error.has_empty_details = true;

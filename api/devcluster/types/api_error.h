@@ -87,7 +87,6 @@ using MaybeError = std::optional<ApiError>;
 // 400: what was sent does not decode into the kind.
 [[nodiscard]] ApiError CannotBeHandled(absl::string_view version, absl::string_view kind,
                                        absl::string_view why);
-[[nodiscard]] ApiError InternalError(absl::string_view message);
 // 404 without an object: no such path.
 [[nodiscard]] ApiError NoSuchPath();
 [[nodiscard]] ApiError MethodNotAllowed();

@@ -70,14 +70,10 @@ void ReadScores(const Json& list, const std::string& path, Problems& problems,
 void ReadPlugins(const Json& map, const std::string& path, Problems& problems,
                  SchedulerConfig& out) {
   Section section(map, path, problems);
-  section.Read("filters", [&](const Json& v, const std::string& at) {
-    Section filters(v, at, problems);
+  section.Map("filters", [&](Section& filters) {
     filters.Strings("disabled", out.disabled_filters, WhyNoFilter);
-    filters.Close();
   });
-  section.Read("scores", [&](const Json& v, const std::string& at) {
-    ReadScores(v, at, problems, out.score_weights);
-  });
+  section.Part("scores", ReadScores, out.score_weights);
   section.Close();
 }
 
@@ -110,46 +106,33 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
   top.Word<WithoutQueue>("withoutQueue",
                          {{"Allow", WithoutQueue::kAllow}, {"Refuse", WithoutQueue::kRefuse}},
                          out.without_queue);
-  top.Read("leaderElection", [&](const Json& v, const std::string& path) {
-    ReadLeaderElection(v, path, problems, out.leader_election);
-  });
-  top.Read("client", [&](const Json& v, const std::string& path) {
-    Section client(v, path, problems);
+  top.Part("leaderElection", ReadLeaderElection, out.leader_election);
+  top.Map("client", [&](Section& client) {
     client.Int("maxInFlight", 1, 512,
                [&](int64_t n) { out.max_in_flight = static_cast<int32_t>(n); });
     client.Int("qps", 1, 1'000'000,
                [&](int64_t n) { out.most_writes_per_second = static_cast<int32_t>(n); });
-    client.Close();
   });
-  top.Read("events", [&](const Json& v, const std::string& path) {
-    Section events(v, path, problems);
+  top.Map("events", [&](Section& events) {
     events.Word<PerPodEvents>("perPod",
                               {{"Auto", PerPodEvents::kAuto},
                                {"Always", PerPodEvents::kAlways},
                                {"Never", PerPodEvents::kNever}},
                               out.pod_events);
-    events.Close();
   });
-  top.Read("preemption", [&](const Json& v, const std::string& path) {
-    Section preemption(v, path, problems);
+  top.Map("preemption", [&](Section& preemption) {
     preemption.Word<IgnorePdb>("ignorePDB",
                                {{"Never", IgnorePdb::kNever},
                                 {"Reclaim", IgnorePdb::kReclaim},
                                 {"Always", IgnorePdb::kAlways}},
                                out.ignore_pdb);
-    preemption.Close();
   });
-  top.Read("holds", [&](const Json& v, const std::string& path) {
-    Section holds(v, path, problems);
+  top.Map("holds", [&](Section& holds) {
     holds.Int("maxPerCohort", 1, 1000,
               [&](int64_t n) { out.holds_per_cohort = static_cast<int32_t>(n); });
-    holds.Close();
   });
-  top.Read("timeouts", [&](const Json& v, const std::string& path) {
-    Section timeouts(v, path, problems);
-    timeouts.Duration("reservationAfter", out.reservation_after);
-    timeouts.Close();
-  });
+  top.Map("timeouts",
+          [&](Section& timeouts) { timeouts.Duration("reservationAfter", out.reservation_after); });
   top.Read("fairSharing", [&](const Json& v, const std::string& path) {
     Section sharing(v, path, problems);
     bool enabled = true;
@@ -167,20 +150,11 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
       if (const auto strategy = StrategyNamed(name)) out.fair_strategies.push_back(*strategy);
     }
   });
-  top.Read("plugins",
-           [&](const Json& v, const std::string& path) { ReadPlugins(v, path, problems, out); });
-  top.Read("gpu", [&](const Json& v, const std::string& path) {
-    ReadGpuConfig(v, path, problems, out.gpu);
-  });
-  top.Read("http", [&](const Json& v, const std::string& path) {
-    ReadHttpConfig(v, path, problems, out.http);
-  });
-  top.Read("autoscaling", [&](const Json& v, const std::string& path) {
-    ReadAutoscalingConfig(v, path, problems, out.autoscaling);
-  });
-  top.Read("producers", [&](const Json& v, const std::string& path) {
-    ReadProducersConfig(v, path, problems, out.producers);
-  });
+  top.Part("plugins", ReadPlugins, out);
+  top.Part("gpu", ReadGpuConfig, out.gpu);
+  top.Part("http", ReadHttpConfig, out.http);
+  top.Part("autoscaling", ReadAutoscalingConfig, out.autoscaling);
+  top.Part("producers", ReadProducersConfig, out.producers);
   top.Close();
 }
 

@@ -100,9 +100,7 @@ void ReadAutoscalingConfig(const Json& map, const std::string& path, Problems& p
   section.Read("bindingAnnotations", [&](const Json& v, const std::string& at) {
     ReadStrings(v, at, kAnnotations, ProblemOfAnnotation, problems, out.binding_annotations);
   });
-  section.Read("provisioningRequests", [&](const Json& v, const std::string& at) {
-    ReadNodeRequests(v, at, problems, out.node_requests);
-  });
+  section.Part("provisioningRequests", ReadNodeRequests, out.node_requests);
   section.Close();
 }
 

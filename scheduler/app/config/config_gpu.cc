@@ -1,7 +1,6 @@
 #include "scheduler/app/config/config_gpu.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -82,36 +81,20 @@ void ReadLinkageLabels(const Json& list, const std::string& path, Problems& prob
   }
 }
 
-std::optional<SuspectPolicy> PolicyNamed(const Json& word) {
-  if (!word.is_string()) return std::nullopt;
-  if (word.AsString() == "Trust") return SuspectPolicy::kTrust;
-  if (word.AsString() == "ScoreDown") return SuspectPolicy::kScoreDown;
-  if (word.AsString() == "Skip") return SuspectPolicy::kSkip;
-  return std::nullopt;
-}
-
 }  // namespace
 
 void ReadGpuConfig(const Json& map, const std::string& path, Problems& problems, GpuConfig& out) {
   Section section(map, path, problems);
   section.Strings("nvlinkDomainLabels", out.nvlink_domain_labels);
-  section.Read("productTable", [&](const Json& v, const std::string& at) {
-    ReadProducts(v, at, problems, out.rules);
-  });
-  section.Read("labels", [&](const Json& v, const std::string& at) {
-    ReadLabels(v, at, problems, out.rules);
-  });
-  section.Read("linkageLabels", [&](const Json& v, const std::string& at) {
-    ReadLinkageLabels(v, at, problems, out.rules);
-  });
-  section.Read("suspectNodes", [&](const Json& v, const std::string& at) {
-    const std::optional<SuspectPolicy> policy = PolicyNamed(v);
-    if (!policy.has_value()) return problems.Wrong(at, "Trust, ScoreDown or Skip", v);
-    out.rules.suspects = *policy;
-  });
-  section.Read("mig", [&](const Json& v, const std::string& at) {
-    ReadMigConfig(v, at, problems, out.mig);
-  });
+  section.Part("productTable", ReadProducts, out.rules);
+  section.Part("labels", ReadLabels, out.rules);
+  section.Part("linkageLabels", ReadLinkageLabels, out.rules);
+  section.Word<SuspectPolicy>("suspectNodes",
+                              {{"Trust", SuspectPolicy::kTrust},
+                               {"ScoreDown", SuspectPolicy::kScoreDown},
+                               {"Skip", SuspectPolicy::kSkip}},
+                              out.rules.suspects);
+  section.Part("mig", ReadMigConfig, out.mig);
   section.Close();
 }
 

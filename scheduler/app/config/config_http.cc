@@ -21,13 +21,11 @@ void ReadHttpConfig(const Json& map, const std::string& path, Problems& problems
   ReadAddress(http, "address", problems, out.address);
   ReadAddress(http, "healthAddress", problems, out.health_address);
   http.Bool("insecure", out.insecure);
-  http.Read("tls", [&](const Json& v, const std::string& at) {
-    Section tls(v, at, problems);
+  http.Map("tls", [&](Section& tls) {
     tls.String("certFile", out.tls.certificate);
     tls.String("privateKeyFile", out.tls.key);
     tls.String("clientCAFile", out.tls.client_authority);
     tls.Bool("selfSigned", out.tls.self_signed);
-    tls.Close();
   });
   http.Close();
 }

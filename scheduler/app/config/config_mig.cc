@@ -145,9 +145,7 @@ void ReadTables(const Json& list, const std::string& path, Problems& problems, M
     std::string product;
     section.String("model", table.model);
     section.String("product", product);
-    section.Read("slices", [&](const Json& v, const std::string& slices) {
-      ReadSlices(v, slices, problems, table);
-    });
+    section.Part("slices", ReadSlices, table);
     if (const absl::Status status = out.Put(std::move(table), product); !status.ok()) {
       problems.Add(at, status.message());
     }
@@ -165,9 +163,7 @@ void ReadMigConfig(const Json& map, const std::string& path, Problems& problems,
   bool defaults = true;
   section.Bool("defaultConfigs", defaults);
   out.defaults = defaults ? MigPlanInput::Defaults::kOffered : MigPlanInput::Defaults::kNotOffered;
-  section.Read("tables", [&](const Json& v, const std::string& at) {
-    ReadTables(v, at, problems, out.tables);
-  });
+  section.Part("tables", ReadTables, out.tables);
   section.Read("configs", [&](const Json& v, const std::string& at) {
     ReadConfigs(v, at, problems, out.configs);
     CheckConfigs(at, out, problems);

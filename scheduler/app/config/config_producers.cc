@@ -117,21 +117,13 @@ void ReadRules(const Json& list, const std::string& path, Problems& problems, Fo
 void ReadProducersConfig(const Json& map, const std::string& path, Problems& problems,
                          ProducersConfig& out) {
   Section section(map, path, problems);
-  section.Read("kinds", [&](const Json& v, const std::string& at) {
-    ReadKinds(v, at, problems, out.kinds);
-  });
-  section.Read("queues", [&](const Json& v, const std::string& at) {
-    ReadQueues(v, at, problems, out.queues);
-  });
-  section.Read("statuses", [&](const Json& v, const std::string& at) {
-    Section statuses(v, at, problems);
+  section.Part("kinds", ReadKinds, out.kinds);
+  section.Part("queues", ReadQueues, out.queues);
+  section.Map("statuses", [&](Section& statuses) {
     statuses.Bool("xk8s", out.write_xk8s_status);
     statuses.Bool("volcano", out.write_volcano_status);
-    statuses.Close();
   });
-  section.Read("rules", [&](const Json& v, const std::string& at) {
-    ReadRules(v, at, problems, out.kinds);
-  });
+  section.Part("rules", ReadRules, out.kinds);
   section.Close();
 }
 

@@ -71,6 +71,14 @@ void Section::Read(absl::string_view key, const Use& use) {
   if (const Json* value = map_.Find(key)) use(*value, Path(key));
 }
 
+void Section::Map(absl::string_view key, const std::function<void(Section&)>& use) {
+  Read(key, [&](const Json& v, const std::string& path) {
+    Section section(v, path, problems_);
+    use(section);
+    section.Close();
+  });
+}
+
 void Section::ReadAll(
     const std::function<void(const std::string& key, const Json&, const std::string& path)>& use) {
   for (const Json::Member& member : map_.members()) {

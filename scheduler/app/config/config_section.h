@@ -44,6 +44,14 @@ class Section final {
   Section(const Json& map, std::string path, Problems& problems);
 
   void Read(absl::string_view key, const Use& use);
+  // A map or list that has a reader of its own.
+  template <typename Out>
+  void Part(absl::string_view key,
+            void (*read)(const Json&, const std::string& path, Problems&, Out&), Out& out) {
+    Read(key, [&](const Json& v, const std::string& path) { read(v, path, problems_, out); });
+  }
+  // A map whose fields `use` reads; what it leaves is refused.
+  void Map(absl::string_view key, const std::function<void(Section&)>& use);
   // Every field that is there, known or not, in the order of the file.
   void ReadAll(
       const std::function<void(const std::string& key, const Json&, const std::string& path)>& use);

@@ -1,13 +1,12 @@
 #include "scheduler/app/config/loop_settings.h"
 
-#include "api/base/status_macros.h"
 #include "api/producers/gang_directory.h"
 #include "api/producers/reader.h"
 #include "scheduler/app/config/profile.h"
 
 namespace maniple {
 
-absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config) {
+LoopOptions LoopOptionsFor(const SchedulerConfig& config) {
   LoopOptions options;
   options.state = {.scheduler_names = config.scheduler_names,
                    .default_queue = config.default_queue,
@@ -18,7 +17,7 @@ absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config) {
                               .volcano = config.producers.write_volcano_status};
   options.binding_annotations = config.autoscaling.binding_annotations;
   options.node_requests = config.autoscaling.node_requests;
-  ASSIGN_OR_RETURN(options.profile, ProfileFor(config));
+  options.profile = ProfileFor(config);
   options.per_pod_events = config.pod_events;
   options.fair_sharing = config.fair_sharing;
   options.fair_strategies = config.fair_strategies;

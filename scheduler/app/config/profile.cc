@@ -1,29 +1,26 @@
 #include "scheduler/app/config/profile.h"
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
 #include "plugins/builtin.h"
 
 namespace maniple {
 
-absl::StatusOr<Profile> ProfileFor(const SchedulerConfig& config) {
-  ProfileSpec spec;
+Profile ProfileFor(const SchedulerConfig& config) {
+  Profile profile;
   for (const FilterRow& row : BuiltinFilters()) {
-    const std::string name(row.name);
     const auto& disabled = config.disabled_filters;
-    if (std::find(disabled.begin(), disabled.end(), name) == disabled.end())
-      spec.filters.push_back(name);
+    if (std::ranges::find(disabled, row.name) != disabled.end()) continue;
+    profile.filters.push_back(row.make());
   }
   for (const ScoreRow& row : BuiltinScores()) {
-    ProfileSpec::Score score{.name = std::string(row.name), .weight = row.weight};
-    for (const ScoreWeight& weight : config.score_weights) {
-      if (weight.plugin == score.name) score.weight = weight.weight;
+    int64_t weight = row.weight;
+    for (const ScoreWeight& given : config.score_weights) {
+      if (given.plugin == row.name) weight = given.weight;
     }
-    spec.scores.push_back(std::move(score));
+    if (weight != 0) profile.scores.push_back({.plugin = row.make(), .weight = weight});
   }
-  return MakeProfile(spec);
+  return profile;
 }
 
 }  // namespace maniple

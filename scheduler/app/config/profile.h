@@ -1,7 +1,6 @@
 // From the names of the configuration file to the filters and scores in force.
 #pragma once
 
-#include "absl/status/statusor.h"
 #include "plugins/framework/profile.h"
 #include "scheduler/app/config/config.h"
 
@@ -9,6 +8,6 @@ namespace maniple {
 
 // Every built-in policy with its default weight, less what the file disables, with the weights it
 // gives. Unknown names have no effect: ParseSchedulerConfig refuses them.
-[[nodiscard]] absl::StatusOr<Profile> ProfileFor(const SchedulerConfig& config);
+[[nodiscard]] Profile ProfileFor(const SchedulerConfig& config);
 
 }  // namespace maniple

@@ -362,28 +362,5 @@ TEST(Zoo, AsksSomethingOfEachPolicy) {
   EXPECT_GE(scores, 11);
 }
 
-TEST(MakeProfile, TakesNamesInAnyOrderAndKeepsThatOfTheTable) {
-  const absl::StatusOr<Profile> profile =
-      MakeProfile({.filters = {"NodePorts", "NodeResourcesFit"}, .scores = {{"Packing", 5}}});
-  ASSERT_TRUE(profile.ok());
-  ASSERT_EQ(profile->filters.size(), 2u);
-  EXPECT_EQ(profile->filters[0]->name(), "NodeResourcesFit");
-  EXPECT_EQ(profile->scores[0].weight, 5);
-}
-
-TEST(MakeProfile, RefusesWhatItDoesNotKnow) {
-  const absl::Status status = MakeProfile({.filters = {"NodeResorcesFit"}, .scores = {}}).status();
-  EXPECT_THAT(std::string(status.message()),
-              ::testing::StartsWith("unknown filter \"NodeResorcesFit\"; known are Unsupported, "
-                                    "NodeUnschedulable, "));
-  for (const FilterRow& row : BuiltinFilters()) {
-    EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr(std::string(row.name)));
-  }
-  EXPECT_FALSE(MakeProfile({.filters = {}, .scores = {{"Spread", 1}}}).ok());
-  EXPECT_FALSE(MakeProfile({.filters = {}, .scores = {{"Packing", 1001}}}).ok());
-  EXPECT_FALSE(MakeProfile({.filters = {}, .scores = {{"Packing", -1}}}).ok());
-  EXPECT_FALSE(MakeProfile({.filters = {"NodePorts", "NodePorts"}, .scores = {}}).ok());
-}
-
 }  // namespace
 }  // namespace maniple

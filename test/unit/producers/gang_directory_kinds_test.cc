@@ -245,7 +245,7 @@ size_t Step(World& world, Random& random) {
 }
 
 bool Same(const ForeignGang* a, const ForeignGang* b) {
-  return a == nullptr || b == nullptr ? a == b : SameGang(*a, *b);
+  return a == nullptr || b == nullptr ? a == b : *a == *b;
 }
 
 std::string Told(const ForeignGang* gang) { return gang == nullptr ? "nobody" : Shown(*gang); }

@@ -164,7 +164,7 @@ TEST(MadeGang, TheOrderOfItsPodsDoesNotMatter) {
   EXPECT_EQ(first.spec.queue, "c");
   EXPECT_EQ(first.spec.topology.required, "block");
   do {
-    ASSERT_TRUE(SameGang(MadeBy(KubeflowJob(1, 3, -1), pods), first));
+    ASSERT_TRUE(MadeBy(KubeflowJob(1, 3, -1), pods) == first);
   } while (std::next_permutation(pods.begin(), pods.end()));
 }
 

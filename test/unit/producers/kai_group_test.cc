@@ -1,7 +1,7 @@
 // KAI's PodGroup with sub-groups in sub-groups. Fears: a parent is counted beside its children; a
 // gang starts with fewer members than its groups need; a ring of parents never ends; a number that
 // makes no sense is counted with.
-#include "api/producers/kai_group.h"
+#include "api/producers/kind_readers.h"
 
 #include <gtest/gtest.h>
 

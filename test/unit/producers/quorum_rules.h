@@ -16,7 +16,8 @@ inline constexpr absl::string_view kReplicaTypes =
 
 inline constexpr QuorumRule kQuorumRules[] = {
     {"PodGroup (scheduling.x-k8s.io)",
-     "minMember; at most the stage where a JobSet or TrainJob makes its members in stages"},
+     "minMember; at most the stage where a JobSet or TrainJob makes its members in stages; at most "
+     "what a RayCluster has come down to"},
     {"PodGroup (scheduling.volcano.sh)",
      "minMember, and minTaskMember of each task unless these are more; minSubGroups partitions of "
      "a task; 0 is no gang"},
@@ -31,7 +32,8 @@ inline constexpr QuorumRule kQuorumRules[] = {
     {"StatefulSet (apps)",
      "no gang; by annotation up to its replicas, if its pods are made all at once"},
     {"JobSet (jobset.x-k8s.io)",
-     "all pods of all replicated Jobs; of each alone if they start in order or depend on each "
+     "all pods of all replicated Jobs, less the indexes that failed for good; of each alone if "
+     "they start in order or depend on each "
      "other; with exclusive placement the first pod of each Job, then all"},
     {"LeaderWorkerSet (leaderworkerset.x-k8s.io)",
      "the size of one replica; the leader alone, then the size, if workers wait for it"},
@@ -52,9 +54,14 @@ inline constexpr QuorumRule kQuorumRules[] = {
      "minGroupCount of its groups, the oldest, and the quorum of each; a basic one asks for no "
      "gang"},
     {"HyperNode (topology.volcano.sh)", "no gang: it says which nodes are close to each other"},
-    {"Kueue pod group", "its total count; one with fast admission or for serving"},
-    {"Koordinator gang", "min-available"},
-    {"YuniKorn application", "minMember of each task group that has a pod"},
+    {"Kueue pod group",
+     "its total count; one with fast admission or for serving; where Kueue names an owner "
+     "(`pod-suspending-parent`), what the owner says"},
+    {"Koordinator gang",
+     "min-available, at the start: once bound its members stay, also when some go"},
+    {"YuniKorn application",
+     "minMember of each task group that has a pod, at the start: once bound its members stay, also "
+     "when some go"},
     {"any other controller", "no gang; by annotation on its pods"},
 };
 

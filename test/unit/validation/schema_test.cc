@@ -182,12 +182,6 @@ TEST(SchemaValidate, RulesOfOneObjectAreBoundedInCost) {
   EXPECT_THAT(errors.back().message, HasSubstr("cost limit"));
 }
 
-TEST(FieldErrors, SeveralAreJoinedInBrackets) {
-  const FieldError a = {.path = "x", .message = "Required value"};
-  EXPECT_EQ(JoinFieldErrors({a}), "x: Required value");
-  EXPECT_EQ(JoinFieldErrors({a, a}), "[x: Required value, x: Required value]");
-}
-
 TEST(Formats, AreAsStrictAsKubernetes) {
   struct Row {
     const char* format;
