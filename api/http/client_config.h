@@ -50,7 +50,9 @@ struct ClientConfig {
   std::string certificate_pem, certificate_file;
   Secret key_pem;
   std::string key_file;
-  std::string proxy_url;  // "" = none; the environment's proxies are not used
+  // "" = what the environment says (https_proxy, no_proxy), which never stands before a server on
+  // this machine.
+  std::string proxy_url;
   CredentialConfig credentials;
   Impersonation impersonation;
   std::string namespace_name = "default";

@@ -75,6 +75,11 @@ void SetTls(CURL* easy, const ClientConfig& config) {
   }
 }
 
+// As client-go has it, and libcurl does not.
+bool IsThisMachine(absl::string_view host) {
+  return host == "localhost" || host == "[::1]" || absl::StartsWith(host, "127.");
+}
+
 }  // namespace
 
 CurlList MakeCurlList(const std::vector<std::string>& lines) {
@@ -113,6 +118,9 @@ absl::StatusOr<CurlEndpoint> EndpointOf(const ClientConfig& config) {
   if (absl::StartsWith(out.proxy, "socks5://")) {
     out.proxy = absl::StrCat("socks5h", out.proxy.substr(6));  // the proxy resolves names
   }
+  // no_proxy would be held against the name that is verified, where that is another one.
+  out.asks_environment =
+      out.proxy.empty() && out.connect_to.empty() && !IsThisMachine(server.Get(CURLUPART_HOST));
   return out;
 }
 
@@ -144,7 +152,9 @@ absl::StatusOr<EasyHandle> MakeEasyHandle(const CurlSetup& setup) {
   }
   SetTls(easy, *setup.config);
   // An empty text also keeps the proxies of the environment away.
-  if (::curl_easy_setopt(easy, CURLOPT_PROXY, setup.endpoint->proxy.c_str()) != CURLE_OK) {
+  const CurlEndpoint& endpoint = *setup.endpoint;
+  if (!endpoint.asks_environment &&
+      ::curl_easy_setopt(easy, CURLOPT_PROXY, endpoint.proxy.c_str()) != CURLE_OK) {
     return absl::InvalidArgumentError("proxy-url cannot be used");
   }
   return handle;

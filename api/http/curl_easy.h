@@ -42,9 +42,10 @@ struct EasyHandle {
 
 // Where to connect, in libcurl's terms.
 struct CurlEndpoint {
-  std::string url_base;    // what a request's target is appended to
-  std::string connect_to;  // "" = as the URL says
-  std::string proxy;
+  std::string url_base;           // what a request's target is appended to
+  std::string connect_to;         // "" = as the URL says
+  std::string proxy;              // "" = none
+  bool asks_environment = false;  // for a proxy
 };
 [[nodiscard]] absl::StatusOr<CurlEndpoint> EndpointOf(const ClientConfig& config);
 

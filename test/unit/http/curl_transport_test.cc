@@ -1,5 +1,6 @@
 #include "api/http/curl_transport.h"
 
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -457,6 +458,22 @@ TEST_F(CurlTransportTest, AProxyIsUsedWhenGiven) {
   ServerConnection connection = Accept();
   EXPECT_THAT(TakeRequest(connection),
               StartsWith("GET http://api.example:8080/prefix/api HTTP/1.1"));
+}
+
+TEST_F(CurlTransportTest, TheProxyOfTheEnvironmentIsUsedForOtherMachinesAlone) {
+  ASSERT_EQ(::setenv("http_proxy", server_.url().c_str(), 1), 0);
+  ClientConfig config;
+  config.server = "http://api.example:8080";
+  Open(config);
+  transport_->Start(1, Get("/far"));
+  ServerConnection far = Accept();
+  EXPECT_THAT(TakeRequest(far), StartsWith("GET http://api.example:8080/far HTTP/1.1"));
+  config.server = server_.url();
+  Open(config);
+  transport_->Start(2, Get("/near"));
+  ServerConnection near = Accept();
+  EXPECT_THAT(TakeRequest(near), StartsWith("GET /near HTTP/1.1"));
+  ::unsetenv("http_proxy");
 }
 
 TEST_F(CurlTransportTest, ImpersonationAndBasicCredentialsAreSent) {
