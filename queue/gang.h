@@ -68,9 +68,7 @@ struct Member {
   std::string waiting_reason;  // reason of its condition PodScheduled=False as it stands on the
                                // server, "" = none
   bool nominated = false;      // waits, and a node's name stands in its nominatedNodeName
-  // What the pod says of itself, should it be a gang of one.
-  std::string own_queue;
-  bool own_hold = false;
+  bool own_hold = false;       // the pod says so, should it be a gang of one
 };
 
 // Members that succeeded and whose pods have been cleaned away since.

@@ -64,12 +64,15 @@ class DistinctNames final {
   absl::flat_hash_set<std::string> seen_;
 };
 
-std::vector<SubGroup> ReadSubGroups(const Cursor& list) {
-  std::vector<SubGroup> out;
+// The items of a list, no two of one name.
+template <typename Item>
+std::vector<Item> ReadNamed(const Cursor& list, Item (*read)(const Cursor&),
+                            std::string Item::*name) {
+  std::vector<Item> out;
   DistinctNames names;
   for (const Cursor& item : list.Items()) {
-    out.push_back(ReadSubGroup(item));
-    names.Check(item, out.back().name);
+    out.push_back(read(item));
+    names.Check(item, out.back().*name);
   }
   return out;
 }
@@ -121,7 +124,7 @@ PodGroupSpec ReadPodGroupSpec(const Cursor& cursor) {
     } else if (key == "topology") {
       spec.topology = ReadTopologyRequest(field);
     } else if (key == "subGroups") {
-      spec.sub_groups = ReadSubGroups(field);
+      spec.sub_groups = ReadNamed(field, ReadSubGroup, &SubGroup::name);
     } else if (key == "scheduleTimeoutSeconds") {
       spec.schedule_timeout = field.Seconds();
     } else if (key == "expectedRuntimeSeconds") {
@@ -252,16 +255,6 @@ FlavorQuota ReadFlavorQuota(const Cursor& item) {
   return out;
 }
 
-std::vector<FlavorQuota> ReadQuotas(const Cursor& list) {
-  std::vector<FlavorQuota> out;
-  DistinctNames names;
-  for (const Cursor& item : list.Items()) {
-    out.push_back(ReadFlavorQuota(item));
-    names.Check(item, out.back().flavor);
-  }
-  return out;
-}
-
 int64_t ReadWeight(const Cursor& fair_share, int64_t otherwise) {
   int64_t weight = otherwise;
   for (const Cursor& field : fair_share.Members()) {
@@ -310,7 +303,7 @@ void ReadQueueSpec(const Cursor& spec, Queue& queue) {
     } else if (key == "namespaceSelector") {
       queue.namespace_selector = ReadLabelSelector(field);
     } else if (key == "quotas") {
-      queue.quotas = ReadQuotas(field);
+      queue.quotas = ReadNamed(field, ReadFlavorQuota, &FlavorQuota::flavor);
     } else if (key == "ordering") {
       using enum QueueOrdering;
       queue.ordering = ReadWord<QueueOrdering>(field,
@@ -419,7 +412,7 @@ Cohort ReadCohort(const Cursor& root) {
     for (const Cursor& part : field.Members()) {
       const absl::string_view key = part.key();
       if (key == "parent") cohort.parent = part.Text();
-      if (key == "quotas") cohort.quotas = ReadQuotas(part);
+      if (key == "quotas") cohort.quotas = ReadNamed(part, ReadFlavorQuota, &FlavorQuota::flavor);
       if (key == "fairShare") {
         cohort.fair_share_weight_milli = ReadWeight(part, cohort.fair_share_weight_milli);
       }

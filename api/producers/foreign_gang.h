@@ -55,6 +55,7 @@ struct ForeignGang {
 // Where a pod belongs.
 struct PodPlace {
   std::string group_name;   // in the pod's namespace; "" = it is a gang of one
+  std::string queue;        // of a gang of one: that of its marks or its owner; "" = none is named
   std::string sub_group;    // "" = of none
   std::string passed_over;  // marks that say otherwise and were not heeded, for people; "" = none
   std::string awaited;      // what must be there first, for people: "PodGroup train"; "" = nothing

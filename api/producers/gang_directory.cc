@@ -13,6 +13,7 @@
 #include "api/producers/gang_maker.h"
 #include "api/producers/marks.h"
 #include "api/producers/object_table.h"
+#include "api/producers/queue_choice.h"
 #include "api/producers/resolution.h"
 
 namespace maniple {
@@ -26,6 +27,7 @@ struct PodClass {
   absl::btree_set<PodId> pods;
   Resolution resolved;        // its `seen` are the slots that have this class among their watchers
   bool in_sub_group = false;  // whether the gang has resolved.sub_group
+  std::string queue;          // of gangs of one
   KnownGang* gang = nullptr;  // null: one that nobody declares
 };
 
@@ -61,6 +63,7 @@ bool IsDeclared(GangOrigin origin) {
 PodPlace PlaceIn(const PodClass& of) {
   const Resolution& resolved = of.resolved;
   return {.group_name = resolved.gang.group_name,
+          .queue = of.queue,
           .sub_group = of.in_sub_group ? resolved.sub_group : "",
           .passed_over = resolved.passed_over,
           .awaited = resolved.awaited};
@@ -176,6 +179,7 @@ class GangDirectory::Impl final {
       for (ObjectSlot* slot : was.seen) of_.table_.Tidy(*slot);
       Leave(of);
       of.in_sub_group = of.resolved.gang.origin == GangOrigin::kOurs;
+      of.queue = QueueOfSingle(of);
       if (!IsDeclared(of.resolved.gang.origin)) return;
       const auto at = of_.gangs_.try_emplace(
           GroupName{std::string(PodMarks(*of.packed).Get(MarkField::kNamespace)),
@@ -185,6 +189,13 @@ class GangDirectory::Impl final {
       gang.classes.insert(std::ranges::lower_bound(gang.classes, *of.packed, {}, PackedOf), &of);
       of.gang = &gang;
       dirty_.insert(&gang);
+    }
+
+    std::string QueueOfSingle(const PodClass& of) const {
+      if (of.resolved.gang.origin != GangOrigin::kNone) return "";
+      const ObjectSlot* owner = of.resolved.single_of;
+      return ChooseQueue(owner == nullptr ? nullptr : owner->record->spec.get(),
+                         {PodMarks(*of.packed)}, of_.options_);
     }
 
     void TakeOut(PodId pod, PodClass& of) {

@@ -33,6 +33,8 @@ struct GangIdentity {
 
 struct Resolution {
   GangIdentity gang;
+  // Of a gang of one: the owner that could have made it larger.
+  const ObjectSlot* single_of = nullptr;
   std::string sub_group;    // counts if the gang has it
   std::string passed_over;  // see PodPlace
   std::string awaited;      // likewise

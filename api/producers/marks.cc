@@ -119,6 +119,13 @@ class MarkSheet final {
     return false;
   }
 
+  void KeepQueues() {
+    for (size_t i = 0; i < texts_.size(); ++i) {
+      const auto field = static_cast<MarkField>(i);
+      if (field < MarkField::kOwnQueue || field > MarkField::kKueueQueue) texts_[i] = {};
+    }
+  }
+
   void PackInto(std::string& packed) const {
     packed.clear();
     for (size_t i = 0; i < texts_.size(); ++i) {
@@ -206,7 +213,7 @@ void PackMarks(const Pod& pod, const ForeignKinds& kinds, std::string& packed) {
   // The index itself would make each pod different.
   if (sheet[MarkField::kLeads] != "0") sheet[MarkField::kLeads] = {};
   const bool owned = GatherOwner(pod, kinds, sheet);
-  if (!owned && !sheet.NamesGroup() && sheet[MarkField::kLws].empty()) sheet = MarkSheet();
+  if (!owned && !sheet.NamesGroup() && sheet[MarkField::kLws].empty()) sheet.KeepQueues();
   sheet[MarkField::kNamespace] = pod.meta.namespace_name;
   sheet.PackInto(packed);
 }

@@ -90,7 +90,7 @@ inline constexpr int kMarkFields = static_cast<int>(MarkField::kKueueSliceSize) 
 // A label or annotation with this key is a mark.
 [[nodiscard]] bool IsMarkKey(absl::string_view key);
 
-// Replaces `packed`. A pod that belongs to nobody has only its namespace for a mark.
+// Replaces `packed`. A pod that belongs to nobody has only its namespace and queues for marks.
 void PackMarks(const Pod& pod, const ForeignKinds& kinds, std::string& packed);
 // Of the group object that `field` would name.
 void PackAnchor(MarkField field, absl::string_view namespace_name, absl::string_view name,

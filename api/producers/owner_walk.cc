@@ -184,7 +184,10 @@ class OwnerWalk final {
       attempt = marks_.Get(MarkField::kRestartAttempt);
       if (attempt == "0") attempt = {};
     }
-    if (gang.problem.empty() && IsSingle(role, spec, gang.part)) return;
+    if (gang.problem.empty() && IsSingle(role, spec, gang.part)) {
+      out_.single_of = &slot;
+      return;
+    }
     const ForeignKind& kind = table_.kinds()[slot.kind];
     gang.group_name =
         StableGroupName(slot.name, {kind.group, kind.kind, slot.record->uid, gang.part, attempt});

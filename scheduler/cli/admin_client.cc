@@ -215,9 +215,7 @@ absl::StatusOr<Json> AskAddress(const AdminClientOptions& options, const std::st
 
 // The proxy chooses among the replicas that are ready.
 absl::StatusOr<Json> AskReplica(const AdminClientOptions& options, absl::string_view target) {
-  absl::StatusOr<ClientConfig> config = LoadClientConfig({.kubeconfig = options.kubeconfig,
-                                                          .context = options.context,
-                                                          .environment = ProcessEnvironment()});
+  const absl::StatusOr<ClientConfig> config = ClientConfigOf(options);
   // NotFound is kept for gangs.
   if (!config.ok()) return absl::UnavailableError(config.status().message());
   ASSIGN_OR_RETURN(ApiAnswer reply, ThroughProxy(options, *config, target, Secret()));
@@ -293,6 +291,12 @@ absl::StatusOr<Json> AskWhereItMayBe(const AdminClientOptions& options, absl::st
 }
 
 }  // namespace
+
+absl::StatusOr<ClientConfig> ClientConfigOf(const AdminClientOptions& options) {
+  return LoadClientConfig({.kubeconfig = options.kubeconfig,
+                           .context = options.context,
+                           .environment = ProcessEnvironment()});
+}
 
 absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options, absl::string_view target) {
   ASSIGN_OR_RETURN(Json answer, AskWhereItMayBe(options, target));

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "api/codec/json.h"
+#include "api/http/client_config.h"
 
 namespace maniple {
 
@@ -24,6 +25,9 @@ struct AdminClientOptions {
   // Of a scheduler without TLS: without "https:"; then it is told no token.
   std::string service = "https:maniple-scheduler:http";
 };
+
+// How to reach the API server that they name, as kubectl would.
+[[nodiscard]] absl::StatusOr<ClientConfig> ClientConfigOf(const AdminClientOptions& options);
 
 // Answers "/explain?namespace=…&name=…", "/gangs?namespace=…", "/nodes", "/queues", "/cohorts",
 // "/usage?namespace=…&since=…", "/log?namespace=…&name=…", "/diag" and "/version" with the JSON of

@@ -6,16 +6,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/log.h"
-#include "api/client/kubeconfig.h"
 
 namespace maniple {
 
 std::string NamespaceFor(const AdminClientOptions& client, const std::string& given) {
   if (!given.empty()) return given;
-  const absl::StatusOr<ClientConfig> config =
-      LoadClientConfig({.kubeconfig = client.kubeconfig,
-                        .context = client.context,
-                        .environment = ProcessEnvironment()});
+  const absl::StatusOr<ClientConfig> config = ClientConfigOf(client);
   return config.ok() ? config->namespace_name : ClientConfig().namespace_name;
 }
 

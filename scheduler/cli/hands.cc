@@ -10,7 +10,6 @@
 #include "api/base/clock.h"
 #include "api/base/log.h"
 #include "api/base/status_macros.h"
-#include "api/client/kubeconfig.h"
 #include "api/codec/decode.h"
 #include "api/codec/json.h"
 #include "api/model/maniple_types.h"
@@ -31,10 +30,7 @@ HandsRequest InItsNamespace(HandsRequest request) {
 class Hands final {
  public:
   static absl::StatusOr<Hands> Reach(const AdminClientOptions& client) {
-    ASSIGN_OR_RETURN(const ClientConfig config,
-                     LoadClientConfig({.kubeconfig = client.kubeconfig,
-                                       .context = client.context,
-                                       .environment = ProcessEnvironment()}));
+    ASSIGN_OR_RETURN(const ClientConfig config, ClientConfigOf(client));
     ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
                      CurlTransport::Create(config, RealClock(), {}));
     return Hands(std::move(transport));

@@ -14,7 +14,6 @@
 #include "api/base/files.h"
 #include "api/base/log.h"
 #include "api/base/status_macros.h"
-#include "api/client/kubeconfig.h"
 #include "api/codec/kubernetes_time.h"
 #include "api/codec/yaml.h"
 #include "scheduler/app/config/config.h"
@@ -39,10 +38,7 @@ absl::StatusOr<SchedulerConfig> ConfigOf(const std::string& file) {
 
 absl::StatusOr<ClusterSnapshot> ReadLive(const AdminClientOptions& client,
                                          const SchedulerConfig& config) {
-  ASSIGN_OR_RETURN(const ClientConfig reach,
-                   LoadClientConfig({.kubeconfig = client.kubeconfig,
-                                     .context = client.context,
-                                     .environment = ProcessEnvironment()}));
+  ASSIGN_OR_RETURN(const ClientConfig reach, ClientConfigOf(client));
   ASSIGN_OR_RETURN(ReadClusterResult read, ReadCluster(reach, config.producers.kinds, absl::Now()));
   for (const std::string& note : read.notes) std::cerr << "note: " << OneLine(note) << "\n";
   return std::move(read.cluster);

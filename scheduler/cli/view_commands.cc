@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "api/base/status_macros.h"
-#include "api/client/kubeconfig.h"
 #include "api/codec/json.h"
 #include "api/codec/kubernetes_time.h"
 #include "api/codec/yaml.h"
@@ -101,9 +100,7 @@ absl::StatusOr<Json> AskForSelected(const Asked& asked, const std::string& targe
   const AdminClientOptions& client = asked.common.client;
   ASSIGN_OR_RETURN(const Json list, AskScheduler(client, target));
   if (asked.view.labels.empty()) return list;
-  absl::StatusOr<ClientConfig> reach = LoadClientConfig({.kubeconfig = client.kubeconfig,
-                                                         .context = client.context,
-                                                         .environment = ProcessEnvironment()});
+  const absl::StatusOr<ClientConfig> reach = ClientConfigOf(client);
   if (!reach.ok()) {
     return Annotate(reach.status(), "-l is a question to the API server, and none can be reached");
   }

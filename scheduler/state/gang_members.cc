@@ -62,8 +62,6 @@ bool UpdateMember(Member& member, const MemberFacts& facts, const Pod& pod, Rank
   set(member.status_reason, failed ? pod.status_reason : kNone);
   set(member.waiting_reason, waits ? pod.scheduled_condition->reason : kNone);
   set(member.nominated, waits && !pod.nominated_node_name.empty());
-  const std::string* queue = pod.meta.labels.Find(kQueueLabel);
-  set(member.own_queue, queue != nullptr ? *queue : kNone);
   set(member.own_hold, IsOnHold(pod.meta));
   set(member.rank, rank);
   return changed;

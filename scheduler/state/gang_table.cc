@@ -80,7 +80,7 @@ GangId GangTable::GangOf(const Pod& pod, const PodPlace& place, GangId last) {
     gang.group_exists = true;
     gang.group_uid = pod.meta.uid;
     gang.created = pod.meta.created;
-    gang.spec.queue = std::string(pod.meta.labels.Get(kQueueLabel));
+    gang.spec.queue = place.queue;
     gang.spec.preempts = pod.preempts;
   }
   return gang.id;
@@ -95,7 +95,7 @@ bool GangTable::IsPlaceOf(GangId id, const Pod& pod, const PodPlace& place) cons
   const bool single = gang.key.dialect == GangDialect::kSingleton;
   if (single != place.group_name.empty()) return false;
   if (!single) return gang.key.name == place.group_name;
-  return gang.key.name == pod.meta.name && gang.spec.queue == pod.meta.labels.Get(kQueueLabel);
+  return gang.key.name == pod.meta.name && gang.spec.queue == place.queue;
 }
 
 void GangTable::NoteSubGroup(PodId pod, absl::string_view sub_group) {
@@ -118,7 +118,7 @@ GangId GangTable::Rehome(const Rehoming& who, const PodPlace& place, Delta& delt
     gang.declared = gang.group_exists = true;
     gang.group_uid = member.uid;
     gang.created = member.created;
-    gang.spec.queue = member.own_queue;
+    gang.spec.queue = place.queue;
     gang.spec.preempts = member.preempts;
     gang.on_hold = member.own_hold;
   }

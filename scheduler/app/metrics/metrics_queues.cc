@@ -126,15 +126,8 @@ class QueueText final {
   }
 
   void AddQuotas() {
-    for (const QuotaRow& row : kUsageRows) {
-      AddQuota(row.name, row.help, [&row](const QuotaUsageView& usage) {
-        return std::optional<Amount>(usage.*row.value);
-      });
-    }
-    for (const LimitRow& row : kLimitRows) {
-      AddQuota(row.name, row.help,
-               [&row](const QuotaUsageView& usage) { return usage.*row.value; });
-    }
+    for (const QuotaRow& row : kUsageRows) AddQuota(row);
+    for (const LimitRow& row : kLimitRows) AddQuota(row);
   }
 
   // Of what the Queue has quota of; which flavor it will be is not known yet.
@@ -205,16 +198,16 @@ class QueueText final {
   }
 
  private:
-  void AddQuota(const char* name, const char* help,
-                absl::FunctionRef<std::optional<Amount>(const QuotaUsageView&)> value) {
-    text_.Begin(name, help, "gauge");
+  template <typename Row>
+  void AddQuota(const Row& row) {
+    text_.Begin(row.name, row.help, "gauge");
     for (size_t i = 0; i < queues_.size(); ++i) {
       if (queues_[i].name.empty()) continue;
       for (size_t k = 0; k < queues_[i].usage.size(); ++k) {
         const QuotaUsageView& usage = queues_[i].usage[k];
-        const std::optional<Amount> amount = value(usage);
+        const std::optional<Amount> amount = usage.*row.value;
         if (!amount.has_value()) continue;
-        text_.Add(name, quota_labels_[i][k], InBaseUnits(usage.resource, *amount));
+        text_.Add(row.name, quota_labels_[i][k], InBaseUnits(usage.resource, *amount));
       }
     }
   }

@@ -37,8 +37,6 @@ void CohortDirectory::Note(const ObjectEvent& event) {
   }
 }
 
-void CohortDirectory::AllChanged() { statuses_.TouchAll(); }
-
 std::vector<CohortDirectory::DueStatus> CohortDirectory::TakeDue(absl::Time now,
                                                                  const QuotaBook& book) {
   std::vector<DueStatus> due;
@@ -63,9 +61,5 @@ std::vector<CohortDirectory::DueStatus> CohortDirectory::TakeDue(absl::Time now,
   }
   return due;
 }
-
-absl::Time CohortDirectory::NextDeadline() const { return statuses_.NextDeadline(); }
-
-void CohortDirectory::Forget() { statuses_.ForgetAll(); }
 
 }  // namespace maniple

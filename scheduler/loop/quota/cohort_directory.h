@@ -20,7 +20,6 @@ class CohortDirectory final {
   explicit CohortDirectory(absl::Duration interval) : statuses_(interval) {}
 
   void Note(const ObjectEvent& event);
-  void AllChanged();
 
   struct DueStatus {
     ObjectMeta cohort;
@@ -28,10 +27,9 @@ class CohortDirectory final {
   };
   // Statuses that differ from what was written last, at most one per cohort and interval.
   [[nodiscard]] std::vector<DueStatus> TakeDue(absl::Time now, const QuotaBook& book);
-  [[nodiscard]] absl::Time NextDeadline() const;
   // The outcome of each write is told here.
   [[nodiscard]] PacedStatuses<CohortStatus>& statuses() { return statuses_; }
-  void Forget();
+  [[nodiscard]] const PacedStatuses<CohortStatus>& statuses() const { return statuses_; }
 
  private:
   struct Entry {

@@ -230,7 +230,7 @@ void QueueDirectory::ForgetUnusedNames() {
 
 void QueueDirectory::AllChanged() {
   statuses_.TouchAll();
-  cohorts_.AllChanged();
+  cohorts_.statuses().TouchAll();
 }
 
 QueueStatus QueueDirectory::StatusOf(const Entry& entry, const QuotaBook& book, absl::Time now) {
@@ -292,7 +292,7 @@ void QueueDirectory::TouchThoseInUse(absl::Time now) {
 }
 
 absl::Time QueueDirectory::NextDeadline() const {
-  return std::min({cohorts_.NextDeadline(), statuses_.NextDeadline(), usage_due_});
+  return std::min({cohorts_.statuses().NextDeadline(), statuses_.NextDeadline(), usage_due_});
 }
 
 void QueueDirectory::Forget() {
@@ -309,7 +309,7 @@ void QueueDirectory::Forget() {
   meter_.Clear();
   usage_due_ = absl::InfiniteFuture();
   statuses_.ForgetAll();
-  cohorts_.Forget();
+  cohorts_.statuses().ForgetAll();
 }
 
 std::vector<QueueView> QueueDirectory::Views(const QuotaBook& book, absl::Time now) const {

@@ -54,9 +54,9 @@ TEST_F(CohortDirectoryTest, IsWrittenOnceWhileNothingChanges) {
   Put("c", "");
   EXPECT_THAT(Written(), ElementsAre("c/uid Ready"));
   Put("c", "");
-  directory_.AllChanged();
+  directory_.statuses().TouchAll();
   EXPECT_THAT(Written(), IsEmpty());
-  EXPECT_EQ(directory_.NextDeadline(), absl::InfiniteFuture());
+  EXPECT_EQ(directory_.statuses().NextDeadline(), absl::InfiniteFuture());
 }
 
 TEST_F(CohortDirectoryTest, AnotherOneOfTheSameNameIsWrittenToWhateverTheFirstWasTold) {
@@ -75,7 +75,7 @@ TEST_F(CohortDirectoryTest, OneThatIsGoneIsNotWrittenTo) {
   Delete("c");
   EXPECT_THAT(Written(), IsEmpty());
   directory_.statuses().Lost("c", now_);  // the reply to a late write
-  directory_.AllChanged();
+  directory_.statuses().TouchAll();
   EXPECT_THAT(Written(), IsEmpty());
   Put("c", "");
   EXPECT_THAT(Written(), ElementsAre("c/uid Ready"));
@@ -85,17 +85,17 @@ TEST_F(CohortDirectoryTest, EveryOneOnACycleIsToldAndToldAgainWhenItEnds) {
   for (const char* name : {"a", "b", "c"}) Put(name, name == std::string("c") ? "" : "c");
   EXPECT_THAT(Written(), ElementsAre("a/uid Ready", "b/uid Ready", "c/uid Ready"));
   Put("c", "a");
-  directory_.AllChanged();
+  directory_.statuses().TouchAll();
   EXPECT_THAT(Written(), ElementsAre("a/uid Invalid", "b/uid Invalid", "c/uid Invalid"));
   Delete("a");
-  directory_.AllChanged();
+  directory_.statuses().TouchAll();
   EXPECT_THAT(Written(), ElementsAre("b/uid Ready", "c/uid Ready"));
 }
 
 TEST_F(CohortDirectoryTest, ANewLeaderWritesAllAnew) {
   Put("c", "");
   EXPECT_THAT(Written(), ElementsAre("c/uid Ready"));
-  directory_.Forget();
+  directory_.statuses().ForgetAll();
   EXPECT_THAT(Written(), ElementsAre("c/uid Ready"));
 }
 
@@ -105,7 +105,7 @@ TEST_F(CohortDirectoryTest, OtherKindsPassBy) {
   (void)Written();
   directory_.Note(ObjectDeleted{{ResourceKind::kQueue, "", "c"}, ""});
   directory_.Note(ObjectInvalid{{ResourceKind::kQueue, "", "c"}, "uid", "bad"});
-  directory_.AllChanged();
+  directory_.statuses().TouchAll();
   EXPECT_THAT(Written(), IsEmpty());
   EXPECT_NE(directory_.statuses().Written("c"), nullptr);
 }

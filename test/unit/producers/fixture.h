@@ -170,7 +170,9 @@ class DirectoryWorld {
   // "single", "waits", or "Job/a min 3, worker 2: worker" (after the colon the pod's own part).
   [[nodiscard]] std::string Where(absl::string_view pod) {
     const PodPlace place = PlaceOf(pod);
-    if (place.group_name.empty()) return "single";
+    if (place.group_name.empty()) {
+      return absl::StrCat("single", place.queue.empty() ? "" : ", queue ", place.queue);
+    }
     const ForeignGang* gang = directory_.Find({"ns", place.group_name});
     if (gang == nullptr) return "waits";
     return absl::StrCat(Shown(*gang), place.sub_group.empty() ? "" : ": ", place.sub_group);

@@ -13,10 +13,12 @@ std::string Packed(absl::string_view metadata, absl::string_view owner = "") {
   return packed;
 }
 
-TEST(PodMarks, APodThatBelongsToNobodyHasItsNamespaceOnly) {
+TEST(PodMarks, APodThatBelongsToNobodyHasItsNamespaceAndQueuesOnly) {
   const std::string plain = Packed("");
-  EXPECT_EQ(Packed("{labels: {app: web, scheduling.maniple.dev/queue: q}}", "ReplicaSet/web"),
-            plain);
+  EXPECT_EQ(Packed("{labels: {app: web, ray.io/group: w}}", "ReplicaSet/web"), plain);
+  const std::string charged = Packed("{labels: {kai.scheduler/queue: q}}", "ReplicaSet/web");
+  EXPECT_EQ(PodMarks(charged).Get(MarkField::kKaiQueue), "q");
+  EXPECT_FALSE(PodMarks(charged).Has(MarkField::kOwnerName));
   EXPECT_EQ(PodMarks(plain).Get(MarkField::kNamespace), "ns");
   EXPECT_FALSE(PodMarks(plain).Has(MarkField::kOwnerName));
 }
