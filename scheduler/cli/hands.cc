@@ -90,9 +90,10 @@ std::string GangOfPod(const HandsRequest& request) {
   return gang.ok() && !(*gang)["singleton"].AsBool() ? (*gang)["name"].AsString() : "";
 }
 
-// Writes it on the PodGroup, or on the pod of that name if it has none, or if `may_be` is kPod.
-// Returns the object as it is then.
 enum class HeldObject { kAny, kPod };
+
+// Writes it on the PodGroup, or on the pod of that name: if there is no PodGroup, or if only a pod
+// is meant. Returns the object as it is then.
 absl::StatusOr<Json> SetHold(const HandsRequest& request, Hands& hands, HeldObject may_be,
                              const Json& value) {
   const std::string patch =
