@@ -167,7 +167,7 @@ GangView ClusterViews::ViewOf(const Case& c, const Leadership* leader) const {
       .priority = c.gang.priority,
       .min_member = c.gang.spec.min_member,
       .members = KnownAssembly(c).counts,
-      .created = c.gang.created,
+      .created = CreatedAt(c.gang),
       .nodes = NodesOf(c, warm_.state)};
   if (const std::optional<Standing> standing =
           leader != nullptr ? leader->StandingOf(c) : std::nullopt) {

@@ -251,11 +251,6 @@ void GangTable::Rerank(Gang& gang, const std::vector<SubGroup>& before) {
 
 bool GangTable::Derive(Gang& gang) {
   if (gang.foreign != nullptr) Stage(gang);
-  // What its pods alone declare is as old as the oldest of them.
-  if (gang.foreign != nullptr && gang.foreign->created == absl::InfinitePast()) {
-    const auto oldest = std::ranges::min_element(gang.members, {}, &Member::created);
-    gang.created = oldest == gang.members.end() ? absl::InfinitePast() : oldest->created;
-  }
   const int32_t priority = rules_.PriorityOf(gang);
   const absl::string_view queue = rules_.QueueOf(gang);
   const bool preempts = rules_.MayPreempt(gang);

@@ -101,8 +101,13 @@ std::optional<ItemKind> Desk::ItemOf(const Case& c) const {
                                                         : std::optional(ItemKind::kSurplus);
 }
 
+absl::Time CreatedAt(const Gang& gang) {
+  if (gang.created != absl::InfinitePast() || gang.members.empty()) return gang.created;
+  return std::ranges::min_element(gang.members, {}, &Member::created)->created;
+}
+
 absl::Time QueuedAt(const Gang& gang, const GangRecord& record) {
-  return std::max(gang.created, record.last_undone_at.value_or(absl::InfinitePast()));
+  return std::max(CreatedAt(gang), record.last_undone_at.value_or(absl::InfinitePast()));
 }
 
 void Desk::TouchThoseDue(absl::Time now) {

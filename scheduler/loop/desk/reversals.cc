@@ -18,7 +18,7 @@ bool Reversals::WasReclaimed(const Case& c) const {
 uint64_t Reversals::TermsBetween(const Gang& victim, const Gang& preemptor) const {
   const auto queued = [this](const Gang& gang) {
     const auto record = desk_.records.find(gang.id);
-    return record == desk_.records.end() ? gang.created : QueuedAt(gang, *record->second);
+    return record == desk_.records.end() ? CreatedAt(gang) : QueuedAt(gang, *record->second);
   };
   return TermsOf({.quotas = desk_.ledger.book().fingerprint(),
                   .priority = victim.priority,

@@ -286,7 +286,7 @@ void Flights::OnQuorumBound(Case& c) {
   record.awaits_ready = true;
   ++desk_.counters.gangs_bound;
   QueueHistory& history = desk_.directory.HistoryOf(record.queue);
-  history.waited.Note(c.now - std::max(c.gang.created, record.left_at));
+  history.waited.Note(c.now - std::max(CreatedAt(c.gang), record.left_at));
   if (record.decided_at != absl::InfinitePast()) history.bound.Note(c.now - record.decided_at);
   absl::Time youngest = absl::InfinitePast();
   int64_t pods = 0;

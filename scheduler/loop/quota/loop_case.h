@@ -33,6 +33,9 @@ struct Answer {
   std::vector<GangId> beside;         // it uses their nodes or quota: they start as planned
   std::optional<GangId> kept_out_by;  // rejected, and would fit but for the room of this holder
 };
+// What its pods alone declare is as old as the oldest of them, whatever its status remembers of
+// earlier ones.
+[[nodiscard]] absl::Time CreatedAt(const Gang& gang);
 // Since when the gang waits its turn.
 [[nodiscard]] absl::Time QueuedAt(const Gang& gang, const GangRecord& record);
 // The members must go, or are gone, because of `why`; "": the gang had lost its quorum.
