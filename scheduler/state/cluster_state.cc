@@ -21,6 +21,7 @@ void ClusterState::Impl::Upsert(const Node& node, Delta& delta) {
   if (change.facts_changed) delta.nodes_changed.insert(change.node);
   if (change.lost) delta.nodes_lost = true;
   if (change.room_grew) delta.room_grew.insert(change.node);
+  delta.nodes_grew = delta.nodes_grew || change.room_grew;
   if (change.appeared) {
     pods_.NodeAppeared(change.node, delta);
     nodes_.SetAttachLimits(change.node, LimitsOf(change.node));  // which count the pods there

@@ -16,6 +16,7 @@ struct Delta {
   // More may fit there: a pod ended, a release, allocatable rose.
   absl::btree_set<NodeId> room_grew;
   absl::btree_set<NodeId> nodes_changed;  // appeared, or labels, taints, schedulability changed
+  bool nodes_grew = false;  // allocatable of some node has risen, whatever stands there
   // Some node that was there has less allocatable, or other labels: what waits may never fit now,
   // or in other domains.
   bool nodes_lost = false;

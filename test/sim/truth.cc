@@ -190,7 +190,10 @@ void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time no
     gang.of_past_runs.clear();
     gang.succeeded_told = 0;
     gang.forged = false;
-    gang.was_whole = false;
+    // What stands of it was bound whole under the PodGroup before this one.
+    gang.was_whole = gang.was_whole && std::ranges::any_of(pods_, [&key](const auto& pod) {
+                       return pod.second.gang == key && pod.second.stands();
+                     });
     gang.half_since = absl::InfiniteFuture();
   }
   gang.uid = uid;

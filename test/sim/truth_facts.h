@@ -78,7 +78,7 @@ struct GangFacts {
   std::set<std::string> nodes;         // on which members of it have stood
   int64_t succeeded_told = 0;          // as its PodGroup's status says, or has said
   bool some_came_again = false;        // a new leader knows only a number, and counts them twice
-  bool was_whole = false;              // under this uid
+  bool was_whole = false;              // under this uid, or since it stood under one before
   int64_t last_quorum = 0;             // its minMember, also when its PodGroup is gone
   int64_t most_let_in = 0;  // of it that stood at once, while its Queue let its namespace in
   absl::Time whole_since = absl::InfiniteFuture();  // its quorum has been there, as far as it is

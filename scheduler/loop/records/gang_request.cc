@@ -259,7 +259,7 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
     case RejectionCode::kExceedsMaxQuota:
       facts.relief = kReliefNodes | kReliefQueue;
       // Other flavors were ruled out because no node is large enough.
-      if (rejection.nodes_in_the_way) facts.relief |= kReliefRoom;
+      if (rejection.nodes_in_the_way) facts.relief |= kReliefRoom | kReliefCapacity;
       facts.blocks = false;
       break;
     case RejectionCode::kNoFit:

@@ -13,6 +13,7 @@ void Wakes::WakeParked(absl::Time now) {
   uint32_t relief = 0;
   if (!desk_.news.room_grew.empty()) relief |= kReliefRoom;
   if (!desk_.news.nodes_changed.empty()) relief |= kReliefNodes | kReliefCapacity;
+  if (desk_.news.nodes_grew) relief |= kReliefCapacity;
   if (desk_.news.queues_changed) relief |= kReliefQueue;
   if (desk_.news.volumes_changed) relief |= kReliefVolumes;
   if (parts_.preemptions.TakeMoreVictims() || desk_.news.budgets_changed) relief |= kReliefVictims;

@@ -24,6 +24,18 @@ TEST(LoopNeverFitsWake, ANodeThatIsTakenAlreadyEndsTheProof) {
   EXPECT_EQ(d.StatusOf("large").reason, "NoFit");
 }
 
+TEST(LoopNeverFitsWake, ANodeThatGrowsUnderItsPodsEndsTheProof) {
+  LoopDriver d;
+  d.Nodes(1, 4, "n-");
+  d.Put(MakePod("other").Gpu(4).Scheduler("another").On("n-1").Phase(PodPhase::kRunning));
+  d.Submit({.gang = "large", .gpu = 8});
+  d.Settle(absl::Seconds(20));
+  ASSERT_EQ(d.StatusOf("large").reason, "NeverFits");
+  d.Nodes(1, 8, "n-");
+  d.Settle(absl::Seconds(20));
+  EXPECT_EQ(d.StatusOf("large").reason, "NoFit");
+}
+
 TEST(LoopNeverFitsWake, AHeadWhoseOnlyNodeGoesBlocksNobodyAnyMore) {
   LoopDriver d;
   Queue queue;
