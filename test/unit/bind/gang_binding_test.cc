@@ -519,6 +519,21 @@ TEST(GangBinding, WhatRunsStaysWhenThePodGroupIsDeleted) {
   EXPECT_EQ(f.binding.phase(), BindPhase::kEnded);
 }
 
+TEST(GangBinding, NoReplacementIsBoundAnyMoreOnceThePodGroupIsDeleted) {
+  Fixture f(3, 3, BindPhase::kRepairing);
+  f.Show(0, MemberState::kBound);
+  f.Start({1, 2});
+  f.Reply(1, BindReplyKind::kRetry);
+  f.gang.group_exists = false;
+  EXPECT_THAT(f.Settle(), ElementsAre("release 1"));
+  EXPECT_FALSE(f.binding.done()) << "the other one may still land";
+  f.Reply(2, BindReplyKind::kBound);
+  f.Show(2, MemberState::kBound);
+  f.now += absl::Minutes(1);
+  EXPECT_THAT(f.Settle(), IsEmpty());
+  EXPECT_TRUE(f.binding.done());
+}
+
 TEST(GangBinding, OfAGangThatLeavesWhatIsUnderWayComesToRest) {
   Fixture f(3, 1, BindPhase::kBound);
   f.Show(0, MemberState::kBound);
