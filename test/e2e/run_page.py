@@ -85,7 +85,7 @@ def one_gang_is_told_in_full_as_the_command_line_tells_it(server):
         told = scheduler.ask("explain", "next")
         shown = seen.text(".drawer")
         assert told["message"] in shown and "next-0" in shown and "next-1" in shown, shown
-        assert "maniple explain next -n default" in shown and "kubectl get podgroup next -n default" in shown, shown
+        assert "maniple explain next -n default" in shown and "kubectl get podgroups.scheduling.maniple.dev next -n default" in shown, shown
         seen.await_text(".drawer .story", "refused")
         [refused] = scheduler.ask("log", "next")["items"]
         assert refused["what"] == "park" and refused["text"] in seen.text(".drawer .story"), refused
