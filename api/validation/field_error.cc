@@ -1,6 +1,5 @@
 #include "api/validation/field_error.h"
 
-
 namespace maniple {
 
 absl::string_view FieldErrorReasonName(FieldErrorReason reason) {
