@@ -142,7 +142,7 @@ everything() {
     while ((${#suites[@]} >= at_once + 0${suites[$histories]:+1})); do end_suite; done
     started[$suite]=1
     start_suite "$suite"
-  done < <(printf 'test/e2e/run_%s.py\n' producers tenants faulty_server install rights failover && find test -name 'run_*.py' -perm -u+x | sort)
+  done < <(printf 'test/%s.py\n' e2e/run_{producers,tenants,faulty_server,install,rights,failover} toy/run_toy_filter && find test -name 'run_*.py' -perm -u+x | sort)
   while ((${#suites[@]} > 0)); do end_suite; done
 }
 
