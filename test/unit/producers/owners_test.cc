@@ -39,6 +39,9 @@ class Owners : public testing::TestWithParam<OwnerCase> {};
 TEST_P(Owners, MakeTheGangThatTheirPodsCanBe) { EXPECT_EQ(WhereIn(GetParam()), GetParam().where); }
 
 #define JOB "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: "
+#define QUEUED_JOB                                                 \
+  "{apiVersion: batch/v1, kind: Job, metadata: {name: j, labels: " \
+  "{scheduling.maniple.dev/queue: q}}, spec: {parallelism: 1}}"
 #define OWNED(name, owner) \
   "{apiVersion: batch/v1, kind: Job, metadata: {name: " name "}, spec: {}} | Job/" owner
 #define INDEXED JOB "{completionMode: Indexed, parallelism: 4, completions: 4}}"
@@ -76,23 +79,9 @@ INSTANTIATE_TEST_SUITE_P(
                   "",
                   "Job/j",
                   "Job/j min 2"},
-        OwnerCase{"of one, in the queue that its owner names",
-                  {"{apiVersion: batch/v1, kind: Job, metadata: {name: j, labels: "
-                   "{scheduling.maniple.dev/queue: q}}, spec: {parallelism: 1}}"},
-                  "",
-                  "Job/j",
-                  "single, queue q"},
-        OwnerCase{"of one, whose own label goes before its owner's",
-                  {"{apiVersion: batch/v1, kind: Job, metadata: {name: j, labels: "
-                   "{scheduling.maniple.dev/queue: q}}, spec: {parallelism: 1}}"},
-                  "{labels: {kai.scheduler/queue: k}}",
-                  "Job/j",
-                  "single, queue k"},
-        OwnerCase{"by themselves, in the queue that they name",
-                  {},
-                  "{annotations: {scheduling.volcano.sh/queue-name: v}}",
-                  "",
-                  "single, queue v"},
+        OwnerCase{"of one, as its owner says", {QUEUED_JOB}, "", "Job/j", "single, queue q"},
+        OwnerCase{
+            "of none", {}, "{annotations: {volcano.sh/queue-name: v}}", "", "single, queue v"},
         OwnerCase{"some of whose indexes failed for good",
                   {JOB "{completionMode: Indexed, parallelism: 8, completions: 8}, status: "
                        "{failedIndexes: '1,3-5'}}"},
