@@ -23,7 +23,7 @@ std::string AdmittedQueueIn(const HttpRequest& bind) {
 void Onlooker::OnSent(const Process& process, const HttpRequest& request) {
   const absl::Time now = world_.events.Now();
   CheckFence(process.life(), request);
-  conduct_.OnSent(process.life(), request, process.decided_at(), now);
+  conduct_.OnSent(process.life(), request, process.decided_since(), now);
   world_.evictions.OnSent(process.life(), request, now);
   if (const std::string node = DividedNode(request); !node.empty()) {
     world_.truth.NoteDivisionSent(node, process.life(), now);

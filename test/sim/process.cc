@@ -149,8 +149,15 @@ bool Process::Turn(absl::Time now) {
   return out.more;
 }
 
+absl::Time Process::decided_since() const {
+  constexpr absl::Duration kQueued = absl::Seconds(10);
+  const bool may_wait = events_.Now() < turn_ends_ + kQueued && long_turn_at_ >= lead_began_;
+  return may_wait ? long_turn_at_ : turn_at_;
+}
+
 // Nothing comes of what it has decided if it has lost the lead meanwhile.
 void Process::EndLongTurn() {
+  long_turn_at_ = turn_at_;
   TurnOutput out = *std::exchange(unsent_, std::nullopt);
   client_.Write(std::move(out.writes), out.lead, Now());
   Work();

@@ -58,6 +58,9 @@ class Process final {
   [[nodiscard]] bool held_up() const { return unsent_.has_value(); }
   // When the writes that it sends now were decided.
   [[nodiscard]] absl::Time decided_at() const { return turn_at_; }
+  // A write that leaves now is of this turn or of a later one: behind a long turn some still wait
+  // for others to be answered.
+  [[nodiscard]] absl::Time decided_since() const;
   // When its client last came to lead, whether its loop has heard of that or not.
   [[nodiscard]] absl::Time lead_began() const { return lead_began_; }
   // It has worked on and on at one moment without ever waiting.
@@ -102,11 +105,12 @@ class Process final {
   absl::Time lead_began_ = absl::InfinitePast();
   NewsFold news_;  // that the scheduling thread has not heard yet
   absl::Duration next_turn_takes_ = absl::ZeroDuration();
-  absl::Time turn_at_ = absl::InfinitePast();      // the last
-  std::optional<TurnOutput> unsent_;               // of a turn that takes long …
-  absl::Time turn_ends_;                           // … until then
-  absl::Time next_turn_ = absl::InfiniteFuture();  // of the loop
-  absl::Time next_ = absl::InfiniteFuture();       // of loop and client
+  absl::Time turn_at_ = absl::InfinitePast();       // the last
+  std::optional<TurnOutput> unsent_;                // of a turn that takes long …
+  absl::Time turn_ends_ = absl::InfinitePast();     // … until then
+  absl::Time long_turn_at_ = absl::InfinitePast();  // the last of these
+  absl::Time next_turn_ = absl::InfiniteFuture();   // of the loop
+  absl::Time next_ = absl::InfiniteFuture();        // of loop and client
   absl::Time wake_ = absl::InfiniteFuture();
 };
 
