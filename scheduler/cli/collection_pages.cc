@@ -25,6 +25,14 @@ absl::Status Refusal(const std::string& path, const ApiAnswer& answer) {
   return absl::UnavailableError(text);
 }
 
+// Where to go on when the state that the first page showed is compacted: the rest is of now.
+// Source: metadata.continue of the Status that the API server then answers with.
+std::string RestOfExpired(const ApiAnswer& answer) {
+  if (answer.status != 410) return "";
+  const absl::StatusOr<Json> status = Json::Parse(answer.body);
+  return status.ok() ? (*status)["metadata"]["continue"].AsString() : "";
+}
+
 }  // namespace
 
 absl::Status ReadPages(CurlTransport& transport, const std::string& path,
@@ -40,6 +48,10 @@ absl::Status ReadPages(CurlTransport& transport, const std::string& path,
     request.target = next.empty() ? first : absl::StrCat(first, "&continue=", UrlEncoded(next));
     const absl::StatusOr<ApiAnswer> answer = Exchange(transport, std::move(request), kPatience);
     if (!answer.ok()) return Annotate(answer.status(), absl::StrCat("list ", path));
+    if (const std::string after = RestOfExpired(*answer); !after.empty() && after != next) {
+      next = after;
+      continue;
+    }
     if (answer->status != 200) return Refusal(path, *answer);
     const absl::StatusOr<Json> list = Json::Parse(answer->body);
     if (!list.ok()) return Annotate(list.status(), path);

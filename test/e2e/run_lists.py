@@ -7,8 +7,12 @@
 The last line is `N passed, M failed, K skipped`.
 """
 
+import contextlib
+import gzip
+import http.server
 import json
 import sys
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -81,7 +85,50 @@ def usage_tells_of_the_time_that_is_asked_about(server):
     scheduler.stop()
 
 
-CASES = (labels_choose_what_is_listed, usage_tells_of_the_time_that_is_asked_about)
+@contextlib.contextmanager
+def compacted_between_pages(api):
+    """The address of an API server as `api` is one, but each second page has expired when it is asked for: the answer says where to go on."""
+
+    class Front(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            path, _, token = self.path.partition("&continue=")
+            status, body = 410, {"kind": "Status", "code": 410, "reason": "Expired", "metadata": {"continue": f"now.{token}"}}
+            if not token or token.startswith("now."):
+                reply = api.request("GET", path + token.replace("now.", "&continue="))
+                status, body = reply.status, reply.body
+            body = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Front) as front:
+        threading.Thread(target=front.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{front.server_port}"
+        front.shutdown()
+
+
+def an_expired_page_does_not_end_a_snapshot(server):
+    path, many = f"{GROUP}/namespaces/default/podgroups", 501  # two pages
+    server.api.must_all([("POST", path, pod_group(f"gang-{index:03}", 1), "application/json") for index in range(many)])
+    file = server.folder / "cluster.snapshot"
+    with compacted_between_pages(server.api) as url:
+        kubeconfig = server.folder / "front-kubeconfig"
+        kubeconfig.write_text(json.dumps({
+            "current-context": "front", "contexts": [{"name": "front", "context": {"cluster": "front"}}],
+            "clusters": [{"name": "front", "cluster": {"server": url}}],
+        }))
+        status, _, error = Scheduler(server).maniple("--kubeconfig", str(kubeconfig), "snapshot", str(file))
+    assert status == 0, error
+    kept = gzip.decompress(file.read_bytes()).count(b'"kind":"PodGroup"')
+    assert kept == many, (kept, "PodGroups in the snapshot")
+
+
+CASES = (labels_choose_what_is_listed, usage_tells_of_the_time_that_is_asked_about, an_expired_page_does_not_end_a_snapshot)
 
 
 def main():
