@@ -15,7 +15,7 @@ trap 'rm -rf "$out"' EXIT
 
 helm=$(command -v helm) || helm=$(test/controlplane/build.sh helm | tail -n 1)/helm
 
-# The labels of helm's own are untrue of what it does not install.
+# Labels and annotations of helm's own are untrue of what it does not install.
 render() {  # RELEASE FILE TEMPLATE… [-- FLAG…]: the templates in this order
   local release=$1 file=$2 template
   shift 2
@@ -29,8 +29,8 @@ render() {  # RELEASE FILE TEMPLATE… [-- FLAG…]: the templates in this order
   {
     echo "# Rendered by deploy/render.sh from $chart: change it there."
     for template in "${templates[@]}"; do
-      "$helm" template "$release" "$chart" --namespace "$namespace" --set crds.keep=false --show-only "templates/$template" "$@"
-    done | sed -e '/^# Source: /d' -e '/^ *helm.sh\/chart: /d' -e '/^ *app.kubernetes.io\/managed-by: /d' | sed '1{/^---$/d}'
+      "$helm" template "$release" "$chart" --namespace "$namespace" --show-only "templates/$template" "$@"
+    done | sed -e '/^# Source: /d' -e '/^ *helm.sh\/chart: /d' -e '/^ *app.kubernetes.io\/managed-by: /d' -e '/^ *helm.sh\/resource-policy: /d' | sed '1{/^---$/d}'
   } >"$out/$file"
 }
 
@@ -51,7 +51,7 @@ deploy/reference.py "$out"/deploy/crds/{podgroups,queues,cohorts,resourceflavors
 
 # Kustomize reads nothing outside of its own folder.
 kustomize=deploy/kustomize
-render maniple $kustomize/base/crds.yaml "${crds[@]}"
+render maniple $kustomize/crds/crds.yaml "${crds[@]}"
 render maniple $kustomize/base/rbac.yaml rbac/scheduler.yaml rbac/producers.yaml rbac/users.yaml
 render maniple $kustomize/base/policies.yaml policies.yaml
 render maniple $kustomize/base/scheduler.yaml "${scheduler[@]}"

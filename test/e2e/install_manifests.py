@@ -16,7 +16,10 @@ from support.scheduler import await_that
 DEPLOY = ROOT / "deploy"
 CHART = DEPLOY / "helm" / "maniple"
 RESTRICTED = "restricted"
-HELMS_OWN = ("helm.sh/chart", "app.kubernetes.io/managed-by")
+HELMS_OWN = ("helm.sh/chart", "app.kubernetes.io/managed-by", "helm.sh/resource-policy")
+# Whoever removes an installation keeps the custom resources, and with them the objects of users: helm, Argo CD, Flux.
+KEPT = {"helm.sh/resource-policy": "keep", "argocd.argoproj.io/sync-options": "Prune=false,Delete=false",
+        "kustomize.toolkit.fluxcd.io/prune": "disabled"}
 # Every template says something: what a platform team with its own registry, cert-manager and Prometheus operator would set.
 RICH = {
     "replicas": 3,
@@ -203,11 +206,19 @@ def both_renderings_have_the_same_objects():
     chart, base = objects(rendered("--no-hooks")), objects(overlay("."))
     assert set(chart) == set(base), set(chart) ^ set(base)
     for name, one in chart.items():
-        annotations = one["metadata"].get("annotations", {})
-        if one["kind"] == "CustomResourceDefinition":
-            assert annotations.pop("helm.sh/resource-policy") == "keep", name
-            one["metadata"].pop("annotations")
         assert without_helms_own(one) == base[name], f"{name} differs"
+
+
+def who_removes_the_installation_keeps_the_objects_of_users():
+    is_definition = lambda name: name[0] == "CustomResourceDefinition"  # noqa: E731
+    chart, whole, base = objects(rendered()), objects(overlay(".")), objects(overlay("base"))
+    definitions = {name: one for name, one in chart.items() if is_definition(name)}
+    assert len(definitions) == 5 and all(one["metadata"]["annotations"] == KEPT for one in definitions.values())
+    by_others = {name: kept for name, kept in KEPT.items() if name not in HELMS_OWN}
+    assert all(whole[name]["metadata"]["annotations"] == by_others for name in definitions)
+    assert set(whole) == set(base) | set(definitions) and not any(map(is_definition, base))
+    mine = objects(rendered(values={"crds": {"keep": False}}))
+    assert not any("annotations" in mine[name]["metadata"] for name in definitions)
 
 
 def the_plain_files_are_the_charts_objects():
@@ -382,7 +393,8 @@ def every_object_fits_the_schemas_of_the_server(server):
 OFFLINE = (
     what_is_committed_is_what_the_chart_makes, the_chart_passes_the_linter, a_wrong_value_is_refused_by_its_name,
     each_value_is_explained_and_has_a_place_in_the_schema, a_chart_that_holds_it_may_switch_it, labels_are_what_the_server_takes,
-    the_api_server_may_be_anywhere_unless_the_values_say_where, both_renderings_have_the_same_objects, the_plain_files_are_the_charts_objects,
+    the_api_server_may_be_anywhere_unless_the_values_say_where, both_renderings_have_the_same_objects,
+    who_removes_the_installation_keeps_the_objects_of_users, the_plain_files_are_the_charts_objects,
     the_rights_to_producers_follow_the_values, the_pools_know_each_other_and_share_nothing,
     the_scheduler_takes_the_configuration_that_is_rendered,
 )

@@ -82,6 +82,16 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- toYaml (mergeOverwrite $given $ours) -}}
 {{- end }}
 
+{{- /* Who removes the installation would otherwise delete every object of the kind: by helm, Argo CD or Flux. */ -}}
+{{- define "maniple.kept" -}}
+{{- if .Values.crds.keep -}}
+annotations:
+  helm.sh/resource-policy: keep
+  argocd.argoproj.io/sync-options: Prune=false,Delete=false
+  kustomize.toolkit.fluxcd.io/prune: disabled
+{{- end -}}
+{{- end }}
+
 {{- /* Who may write what is the scheduler's alone. */ -}}
 {{- define "maniple.accounts" -}}
 {{- $own := printf "system:serviceaccount:%s:%s" .Release.Namespace (include "maniple.scheduler" .) -}}
