@@ -56,7 +56,7 @@ render maniple $kustomize/base/rbac.yaml rbac/scheduler.yaml rbac/producers.yaml
 render maniple $kustomize/base/policies.yaml policies.yaml
 render maniple $kustomize/base/scheduler.yaml "${scheduler[@]}"
 monitoring=$kustomize/overlays/monitoring
-render maniple $monitoring/podmonitor.yaml podmonitor.yaml -- --set metrics.podMonitor.enabled=true
+render maniple $monitoring/podmonitor.yaml podmonitor.yaml scraper.yaml -- --set metrics.podMonitor.enabled=true
 render maniple $monitoring/prometheusrule.yaml prometheusrule.yaml -- --set metrics.prometheusRule.enabled=true
 render maniple $monitoring/dashboard.yaml dashboard.yaml -- --set metrics.dashboard.enabled=true
 render gold $kustomize/overlays/pools/gold.yaml rbac/scheduler.yaml rbac/producers.yaml policies.yaml "${scheduler[@]}" -- \

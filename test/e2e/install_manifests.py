@@ -262,9 +262,27 @@ def the_pools_know_each_other_and_share_nothing():
     for policy in ("maniple-podgroups", "gold-maniple-podgroups"):
         condition = pools["ValidatingAdmissionPolicy", None, policy]["spec"]["matchConditions"][0]["expression"]
         assert set(re.findall(r"kube-system:([\w-]+)", condition)) == {"maniple-scheduler", "gold-maniple-scheduler"}, condition
-    added = set(objects(overlay("overlays/monitoring"))) - set(base)
+
+
+def whoever_is_told_to_scrape_has_a_token_that_may():
+    """By the chart, by Kustomize; a token that the values name is the only one."""
+    base, monitored = objects(overlay(".")), objects(overlay("overlays/monitoring"))
+    added = set(monitored) - set(base)
     assert added == {("PodMonitor", "kube-system", "maniple-scheduler"), ("PrometheusRule", "kube-system", "maniple-scheduler"),
-                     ("ConfigMap", "kube-system", "maniple-dashboard")}, added
+                     ("ConfigMap", "kube-system", "maniple-dashboard"), ("ServiceAccount", "kube-system", "maniple-scraper"),
+                     ("Secret", "kube-system", "maniple-scraper"), ("ClusterRoleBinding", None, "maniple-scraper")}, added
+    assert token_of(monitored) == {"name": "maniple-scraper", "key": "token"}
+    binding = monitored["ClusterRoleBinding", None, "maniple-scraper"]
+    assert ("ClusterRole", None, binding["roleRef"]["name"]) in base, binding
+    account = monitored["Secret", "kube-system", "maniple-scraper"]["metadata"]["annotations"]["kubernetes.io/service-account.name"]
+    assert [subject["name"] for subject in binding["subjects"]] == [account]
+    rich = objects(rendered(values=RICH))
+    assert token_of(rich) == {"name": "scraper", "key": "token"} and not [name for name in rich if "maniple-scraper" in name]
+
+
+def token_of(found):
+    [endpoint] = found["PodMonitor", "kube-system", "maniple-scheduler"]["spec"]["podMetricsEndpoints"]
+    return endpoint["authorization"]["credentials"]
 
 
 def the_scheduler_takes_the_configuration_that_is_rendered():
@@ -396,7 +414,7 @@ OFFLINE = (
     the_api_server_may_be_anywhere_unless_the_values_say_where, both_renderings_have_the_same_objects,
     who_removes_the_installation_keeps_the_objects_of_users, the_plain_files_are_the_charts_objects,
     the_rights_to_producers_follow_the_values, the_pools_know_each_other_and_share_nothing,
-    the_scheduler_takes_the_configuration_that_is_rendered,
+    whoever_is_told_to_scrape_has_a_token_that_may, the_scheduler_takes_the_configuration_that_is_rendered,
 )
 SERVED = (the_server_takes_every_object_without_a_warning, every_object_fits_the_schemas_of_the_server)
 # Skipped where it is not built.
