@@ -59,7 +59,7 @@ monitoring=$kustomize/overlays/monitoring
 render maniple $monitoring/podmonitor.yaml podmonitor.yaml scraper.yaml -- --set metrics.podMonitor.enabled=true
 render maniple $monitoring/prometheusrule.yaml prometheusrule.yaml -- --set metrics.prometheusRule.enabled=true
 render maniple $monitoring/dashboard.yaml dashboard.yaml -- --set metrics.dashboard.enabled=true
-render gold $kustomize/overlays/pools/gold.yaml rbac/scheduler.yaml rbac/producers.yaml policies.yaml "${scheduler[@]}" -- \
+render gold $kustomize/overlays/pools/gold.yaml rbac/scheduler.yaml rbac/producers.yaml rbac/users.yaml policies.yaml "${scheduler[@]}" -- \
   --values $kustomize/overlays/pools/gold.values.yaml
 
 # Without the Prometheus operator. JSON has no comments.

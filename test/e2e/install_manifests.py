@@ -42,17 +42,23 @@ RICH = {
     "producers": {"kinds": ["podgroups.scheduling.x-k8s.io", "jobs.batch"]},
     "log": {"format": "text", "verbosity": 2},
     "policies": {"otherSchedulers": ["system:serviceaccount:gold:gold-maniple-scheduler"]},
-    "networkPolicy": {"apiServer": {"cidrs": ["192.0.2.7/32"], "ports": [6443]},
+    "networkPolicy": {"apiServer": {"cidrs": ["192.0.2.7/32"], "ports": [6443],
+                                     "peers": [{"podSelector": {"matchLabels": {"k8s-app": "konnectivity-agent"}}}]},
                       "metricsFrom": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}]},
     "podDisruptionBudget": {"maxUnavailable": "50%"},
     "priorityClassName": "",
+    "podLabels": {"team": "platform"},
+    "podAnnotations": {"sidecar.istio.io/inject": "false"},
+    "podSecurityContext": {"runAsUser": None, "runAsGroup": None, "fsGroup": None},
+    "extraArgs": ["--decision-log=-"],
+    "env": [{"name": "https_proxy", "value": "http://proxy.example:3128"}],
     "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
         {"matchExpressions": [{"key": "nvidia.com/gpu.present", "operator": "DoesNotExist"}]}]}}},
     "tolerations": [{"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"}],
     "nodeSelector": {"kubernetes.io/os": "linux"},
     "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "ScheduleAnyway",
                                    "labelSelector": {"matchLabels": {"app.kubernetes.io/name": "maniple"}}}],
-    "tls": {"source": "CertManager", "certManager": {"issuer": {"name": "internal", "kind": "ClusterIssuer"}, "duration": "2160h",
+    "tls": {"source": "CertManager", "certManager": {"issuer": {"name": "internal", "kind": "AWSPCAClusterIssuer", "group": "awspca.cert-manager.io"}, "duration": "2160h",
                                                      "renewBefore": "360h"}},
     "metrics": {"podMonitor": {"enabled": True, "labels": {"release": "prometheus"}, "tokenSecret": {"name": "scraper"}},
                 "prometheusRule": {"enabled": True, "labels": {"release": "prometheus"}, "runbookUrl": "https://wiki.example/maniple/"},
@@ -77,6 +83,9 @@ WRONG = [
     ({"producers": {"kinds": ["Jobs"]}}, "producers/kinds"),
     ({"crds": {"keep": "yes"}}, "crds/keep"),
     ({"networkPolicy": {"apiServer": {"cidrs": ["api.example"]}}}, "networkPolicy/apiServer/cidrs"),
+    ({"extraArgs": ["decision-log"]}, "extraArgs"),
+    ({"env": [{"value": "on"}]}, "env"),
+    ({"podLabels": {"team": 7}}, "podLabels/team"),
     ({"podDisruptionBudget": {"maxUnavailable": "most"}}, "podDisruptionBudget/maxUnavailable"),
     ({"tls": {"source": "Secret"}}, "tls/secretName"),
     ({"tls": {"source": "CertManager"}}, "tls/certManager/issuer/name"),
@@ -199,7 +208,25 @@ def the_api_server_may_be_anywhere_unless_the_values_say_where():
     ingress, egress = rules({})
     assert "from" not in ingress and "to" not in egress, "to Cilium a block of all addresses holds no node"
     ingress, egress = rules(RICH)
-    assert ingress["from"] == egress["to"] == [{"ipBlock": {"cidr": "192.0.2.7/32"}}], (ingress, egress)
+    block = {"ipBlock": {"cidr": "192.0.2.7/32"}}
+    assert egress["to"] == [block] and ingress["from"] == [block, {"podSelector": {"matchLabels": {"k8s-app": "konnectivity-agent"}}}]
+    _, egress = rules({"networkPolicy": {"apiServer": {"ports": []}}})
+    assert egress["ports"] == [{"protocol": "TCP"}], egress
+
+
+def the_cluster_may_choose_the_user_the_flags_and_the_labels():
+    def template(values):
+        return objects(rendered(values=values))["Deployment", "kube-system", "maniple-scheduler"]["spec"]["template"]
+
+    rich, plain = template(RICH), template({})
+    fixed = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    assert rich["spec"]["securityContext"] == fixed, rich["spec"]["securityContext"]
+    assert plain["spec"]["securityContext"] == {**fixed, "runAsUser": 65532, "runAsGroup": 65532, "fsGroup": 65532}
+    [container] = rich["spec"]["containers"]
+    assert container["command"][-1] == "--decision-log=-" and container["env"][-1] == RICH["env"][0], container
+    labels, before = rich["metadata"]["labels"], plain["metadata"]["labels"]
+    assert labels == {**before, "team": "platform"}, labels
+    assert rich["metadata"]["annotations"]["sidecar.istio.io/inject"] == "false"
 
 
 def both_renderings_have_the_same_objects():
@@ -244,12 +271,11 @@ def the_rights_to_producers_follow_the_values():
 
     whole = rights({})
     assert {"list jobs.batch", "patch podgroups/status.scheduling.x-k8s.io", "patch podgroups.scheduling.volcano.sh"} <= whole, whole
-    ours = {f"{verb} podgroups.scheduling.maniple.dev" for verb in ("create", "patch", "delete")}
-    assert rights({"producers": {"kinds": ["jobs.batch"]}}) == {"list jobs.batch", "watch jobs.batch"} | ours
+    assert rights({"producers": {"kinds": ["jobs.batch"]}}) == {"list jobs.batch", "watch jobs.batch"}
     rule = {"kind": "Run", "group": "ml.example", "resource": "runs", "versions": ["v1"], "replicas": ["spec.workers"]}
     assert rights({"configuration": {"producers": {"rules": [rule]}}}) - whole == {"list runs.ml.example", "watch runs.ml.example"}
     silent = rights({"configuration": {"producers": {"statuses": {"volcano": False, "xk8s": False}}}})
-    assert {right for right in whole - silent} == {right for right in whole if right.startswith("patch podgroups")} - ours
+    assert {right for right in whole - silent} == {right for right in whole if right.startswith("patch podgroups")}
     assert not rights({"producers": {"enabled": False}})
 
 
@@ -411,7 +437,7 @@ def every_object_fits_the_schemas_of_the_server(server):
 OFFLINE = (
     what_is_committed_is_what_the_chart_makes, the_chart_passes_the_linter, a_wrong_value_is_refused_by_its_name,
     each_value_is_explained_and_has_a_place_in_the_schema, a_chart_that_holds_it_may_switch_it, labels_are_what_the_server_takes,
-    the_api_server_may_be_anywhere_unless_the_values_say_where, both_renderings_have_the_same_objects,
+    the_api_server_may_be_anywhere_unless_the_values_say_where, the_cluster_may_choose_the_user_the_flags_and_the_labels, both_renderings_have_the_same_objects,
     who_removes_the_installation_keeps_the_objects_of_users, the_plain_files_are_the_charts_objects,
     the_rights_to_producers_follow_the_values, the_pools_know_each_other_and_share_nothing,
     whoever_is_told_to_scrape_has_a_token_that_may, the_scheduler_takes_the_configuration_that_is_rendered,

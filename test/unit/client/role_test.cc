@@ -106,7 +106,9 @@ Rights AskedOfTheCluster() {
         EvictPodRequest(pod), PodIsPreemptedRequest(pod, "", kNow), PodWaitsRequest(pod, {}),
         PodGroupStatusRequest("n", "g", "1", {}), QueueStatusRequest(object, {}),
         CohortStatusRequest(object, {}), SelectNodeRequest({}, "1", "node"),
-        SetAsideRequest({}, {}), EventRequest({.kind = "Node", .name = "n"}, "i", kNow, 1)}) {
+        SetAsideRequest({}, {}), EventRequest({.kind = "Node", .name = "n"}, "i", kNow, 1),
+        MakePodGroupRequest({.namespace_name = "n", .name = "g"}),
+        PodGroupSpecRequest("n", "g", "u", {}), DeletePodGroupRequest("n", "g", "u")}) {
     rights.insert(RightText(RightFor(request)));
   }
   // Of those who read over HTTP (scheduler/app/http/access_reviews.h).
@@ -125,9 +127,7 @@ Rights AskedOfProducers() {
   }
   const std::string path = "/apis/scheduling.volcano.sh/v1beta1/namespaces/n/podgroups/g";
   for (const HttpRequest& request :
-       {MakePodGroupRequest({.namespace_name = "n", .name = "g"}),
-        PodGroupSpecRequest("n", "g", "u", {}), DeletePodGroupRequest("n", "g", "u"),
-        ForeignPhaseRequest("/apis/scheduling.x-k8s.io/v1alpha1/namespaces/n/podgroups/g/status",
+       {ForeignPhaseRequest("/apis/scheduling.x-k8s.io/v1alpha1/namespaces/n/podgroups/g/status",
                             {}),
         ForeignPhaseRequest(path, {}), ForeignPhaseRequest(path + "/status", {})}) {
     rights.insert(RightText(RightFor(request)));
