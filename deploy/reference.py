@@ -133,7 +133,7 @@ def section(crd):
     print(f"`apiVersion: {spec['group']}/{version['name']}`, {'in a namespace' if spec['scope'] == 'Namespaced' else 'cluster-wide'}"
           + (f", short `{short[0]}`" if short else "") + f". {' '.join(schema['description'].split())}")
     for part in ("spec", "status"):
-        if part in schema["properties"]:
+        if schema["properties"].get(part, {}).get("properties"):
             table(schema["properties"][part], part)
     told = list(rules(schema, ""))
     if told:

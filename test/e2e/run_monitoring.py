@@ -30,7 +30,7 @@ CHART = ROOT / "deploy/helm/maniple"
 PLAYED = ROOT / "test/monitoring/rules_test.yaml"
 SEVERITIES = {"critical", "warning", "info"}
 # Of kube-state-metrics.
-FOREIGN = {"kube_pod_container_resource_limits"}
+FOREIGN = {"kube_pod_container_resource_limits", "kube_deployment_status_replicas_available"}
 # Exposed once there was something to count.
 LATER = {"maniple_requests_forbidden_total"}
 HISTOGRAM = ("_bucket", "_sum", "_count")
