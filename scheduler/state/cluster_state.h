@@ -134,6 +134,9 @@ class ClusterState final {
   void AssumeVolume(PodId pod, const std::string& volume);
   // Every claim of the pod is bound, and the node reaches the volumes.
   [[nodiscard]] bool ReachesVolumes(PodId pod, NodeId node) const;
+  // Volumes that are attached to the node though no pod uses them there, and that take from what
+  // pods of the shape can attach; 0 where the shape attaches none.
+  [[nodiscard]] int64_t UnusedAttachments(ShapeId shape, NodeId node) const;
   // Why the pod's volumes rule out every node, for people: `claim "data" does not exist`;
   // "" = they do not.
   [[nodiscard]] std::string VolumeTroubleOf(PodId pod) const;

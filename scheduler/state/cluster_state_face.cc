@@ -101,6 +101,10 @@ bool ClusterState::MayFit(ShapeId shape, NodeId node) const {
   if (impl_->pods().AnyNominatedTo(node)) return impl_->nodes().Has(node);
   return impl_->nodes().MayFit(node, impl_->shapes().Of(shape));
 }
+int64_t ClusterState::UnusedAttachments(ShapeId shape, NodeId node) const {
+  if (impl_->shapes().Of(shape).volume_uses.empty()) return 0;
+  return impl_->nodes().UnusedAttachments(node);
+}
 bool ClusterState::LooksAt(ShapeId shape, std::span<const PodCountId> counts) const {
   const ShapeTerms* terms = impl_->shapes().Of(shape).terms.get();
   return terms != nullptr && std::ranges::any_of(counts, [terms](PodCountId count) {

@@ -226,6 +226,15 @@ int64_t NodeTable::Allocatable(NodeId node, ResourceId resource) const {
   return RowsNow(BlockOf(node)).allocatable.Of(resource)[RowOf(node)];
 }
 
+int64_t NodeTable::UnusedAttachments(NodeId node) const {
+  if (!Has(node)) return 0;
+  int64_t unused = 0;
+  for (const NodeRows::AttachLimit& limit : RowsNow(BlockOf(node)).attach_limits) {
+    if (limit.row == RowOf(node)) unused += limit.unused;
+  }
+  return unused;
+}
+
 bool NodeTable::MayFit(NodeId node, const PodShape& shape) const {
   if (!Has(node)) return false;
   for (const auto& [resource, amount] : shape.requests) {

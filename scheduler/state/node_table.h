@@ -72,6 +72,8 @@ class NodeTable final {
   void SetCoolDown(NodeId node, absl::Time until);
   // How many volumes of each driver it can attach; others have no limit. True when that is news.
   bool SetAttachLimits(NodeId node, const std::vector<NodeAttachments>& limits);
+  // Volumes of drivers with a limit that are attached to it and that no pod uses there.
+  [[nodiscard]] int64_t UnusedAttachments(NodeId node) const;
   // The counts of all pods charged there; none of them is zero.
   [[nodiscard]] std::vector<std::pair<PodCountId, int64_t>> CountsOn(NodeId node) const;
   // Counts that a charge changed since the last call; sorted.

@@ -24,11 +24,14 @@ struct Claim {
     NodeId node;  // invalid: it is gone, and the hold with it
     ShapeId shape;
     PodId pod;  // the pod that is to have the room, for its nominatedNodeName
+    // Of the node when the plan counted its room. A volume of a pod that has left is one more until
+    // it is detached.
+    int64_t unused_attachments = 0;
   };
   std::vector<Room> rooms;
   std::vector<GangId> victims;
   std::vector<PodId> awaited;  // pods that were on their way out already, and may be needed too
-  std::string text;            // "2 gangs are leaving: default/a, default/b"
+  std::string text;            // "its room is being freed: default/a, default/b leave"
   absl::Time since;
   absl::Time until;
 };

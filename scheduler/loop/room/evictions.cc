@@ -75,8 +75,8 @@ void Evictions::StartClaim(Case& c, const GangRequest& request,
   }
   for (const Placement& place : plan.plan.placements) {
     const auto want = std::ranges::find(request.wants, place.pod, &Want::pod);
-    claim.rooms.push_back(
-        {desk_.state.Hold(place.node, want->shape), place.node, want->shape, place.pod});
+    claim.rooms.push_back({desk_.state.Hold(place.node, want->shape), place.node, want->shape,
+                           place.pod, desk_.state.UnusedAttachments(want->shape, place.node)});
   }
   claim.text = absl::StrCat("its room is being freed: ", NamesOf(names),
                             several_leave ? " leave" : " leaves",
@@ -100,7 +100,7 @@ void Evictions::DropClaim(GangRecord& record) {
 }
 
 // Some room of the claim is still to come.
-bool Evictions::VictimsLeave(const Case& c) const {
+bool Evictions::RoomIsToCome(const Case& c) const {
   const auto departs = [this](GangId gang) {
     const GangRecord* record = desk_.FindRecord(gang);
     return record != nullptr && record->departure.has_value() ? &*record->departure : nullptr;
@@ -110,11 +110,17 @@ bool Evictions::VictimsLeave(const Case& c) const {
                                const Departure* departure = departs(victim);
                                return departure != nullptr && departure->for_gang == c.gang.id;
                              }) ||
-         std::ranges::any_of(c.record.claim->awaited, [&](PodId id) {
-           const PodFacts* pod = desk_.state.FindPod(id);
-           if (pod == nullptr || !TakesRoom(*pod)) return false;
-           const Departure* departure = departs(pod->gang);
-           return pod->terminating || (departure != nullptr && departure->whole);
+         std::ranges::any_of(c.record.claim->awaited,
+                             [&](PodId id) {
+                               const PodFacts* pod = desk_.state.FindPod(id);
+                               if (pod == nullptr || !TakesRoom(*pod)) return false;
+                               const Departure* departure = departs(pod->gang);
+                               return pod->terminating ||
+                                      (departure != nullptr && departure->whole);
+                             }) ||
+         std::ranges::any_of(c.record.claim->rooms, [this](const Claim::Room& room) {
+           return room.node.valid() &&
+                  desk_.state.UnusedAttachments(room.shape, room.node) > room.unused_attachments;
          });
 }
 
@@ -139,7 +145,7 @@ void Evictions::SeeClaim(Case& c) {
 bool Evictions::WaitForClaim(Case& c, QueueItem item) {
   GangRecord& record = c.record;
   if (item.kind == ItemKind::kSurplus || !record.claim.has_value()) return false;
-  if (!VictimsLeave(c)) {
+  if (!RoomIsToCome(c)) {
     GiveUpClaim(c);
     return false;
   }

@@ -56,7 +56,7 @@ class Evictions final {
   void Forget(GangId gang) { departing_.erase(gang); }
 
  private:
-  [[nodiscard]] bool VictimsLeave(const Case& c) const;
+  [[nodiscard]] bool RoomIsToCome(const Case& c) const;
   void LeaveToWatch(const Case& c);
   [[nodiscard]] Departure::Pod NewLeaver(const Case& c, PodId pod);
   // `departure` has everything but the pods.

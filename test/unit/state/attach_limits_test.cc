@@ -46,6 +46,19 @@ TEST_F(AttachLimits, FollowAPodThatIsPlacedAndTakenBack) {
   EXPECT_EQ(Unused(), 1);
 }
 
+TEST_F(AttachLimits, AreToldForShapesThatAttachVolumesOnly) {
+  Attached();
+  Apply(MakeClaim("c").BoundTo("pv"));
+  Apply(MakePod("p").Claim("c"));
+  Apply(MakePod("without"));
+  const auto unused = [this](const char* pod) {
+    const PodFacts* facts = state_.FindPod(state_.PodWithUid(absl::StrCat("uid-", pod)).value());
+    return state_.UnusedAttachments(facts->shape, state_.NodeNamed("n").value());
+  };
+  EXPECT_EQ(unused("p"), 1);
+  EXPECT_EQ(unused("without"), 0);
+}
+
 TEST_F(AttachLimits, FollowAPodThatIsTakenBackAfterItsClaimWasBound) {
   Attached();
   Apply(MakeClass("c"));
