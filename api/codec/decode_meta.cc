@@ -134,7 +134,10 @@ ObjectMeta ReadMeta(const Cursor& metadata) {
     } else if (key == "deletionTimestamp") {
       meta.deleted = field.Time();
     } else if (key == "deletionGracePeriodSeconds") {
-      meta.deletion_grace = absl::Seconds(field.Int({0, std::numeric_limits<int32_t>::max()}));
+      // The API server takes any number of a tenant: one of a century must not hide the pod.
+      meta.deletion_grace =
+          absl::Seconds(std::min<int64_t>(field.Int({0, std::numeric_limits<int64_t>::max()}),
+                                          std::numeric_limits<int32_t>::max()));
     } else if (key == "labels") {
       meta.labels = ReadStringMap(field);
     } else if (key == "annotations") {

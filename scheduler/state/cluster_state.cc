@@ -162,8 +162,11 @@ void ClusterState::Impl::Withdraw(const Withdrawal& what, Delta& delta) {
   if (IsForeign(key.kind)) return WithdrawForeign(what, delta);
   switch (key.kind) {
     case ResourceKind::kPod:
-      // One that cannot be read takes the place of any that had its name.
-      pods_.Remove(key.namespace_name, key.name, what.refused != nullptr ? "" : what.uid, delta);
+      if (what.refused != nullptr) {
+        pods_.Refuse(key.namespace_name, key.name, what.uid, delta);
+      } else {
+        pods_.Remove(key.namespace_name, key.name, what.uid, delta);
+      }
       FollowProducers(delta);
       FollowVolumes(delta);
       return;

@@ -54,6 +54,18 @@ std::string RequestsOf(absl::string_view spec, absl::string_view status = "") {
   return out;
 }
 
+TEST(DecodePod, AGracePeriodOfACenturyDoesNotMakeItUnreadable) {
+  for (const char* seconds : {"2147483648", "3000000000", "9223372036854775807"}) {
+    const DecodedObject object =
+        Decoded(ResourceKind::kPod,
+                absl::StrCat(R"({"kind":"Pod","metadata":{"name":"p","namespace":"n","uid":"u",)",
+                             R"("deletionGracePeriodSeconds":)", seconds, "}}"));
+    ASSERT_TRUE(std::holds_alternative<Object>(object.what)) << seconds;
+    EXPECT_GT(std::get<Pod>(std::get<Object>(object.what)).meta.deletion_grace,
+              absl::Hours(24 * 365 * 60));
+  }
+}
+
 TEST(DecodePod, ReadsEveryFieldTheSchedulerUses) {
   const DecodedObject object = Decoded(ResourceKind::kPod, R"({"kind":"Pod","apiVersion":"v1",
     "metadata":{"name":"p","namespace":"n","uid":"u","resourceVersion":"7","generation":2,

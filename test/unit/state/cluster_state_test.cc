@@ -184,15 +184,19 @@ TEST_F(ClusterStateTest, AUidUnderAnotherNameReplacesTheOlderPod) {
   EXPECT_EQ(state_.FindPod(state_.PodWithUid("u").value())->name, "b");
 }
 
-TEST_F(ClusterStateTest, AnUnreadablePodIsGoneWithItsCharge) {
+TEST_F(ClusterStateTest, AnUnreadablePodIsGoneUnlessItStandsOnANode) {
   Apply(MakeNode("n1").Gpu(8));
   Apply(MakePod("a").Gpu(8).On("n1"));
-  const Delta delta = Apply(
-      ObjectInvalid{.key = {.kind = ResourceKind::kPod, .namespace_name = "default", .name = "a"},
-                    .uid = "uid-a",
-                    .problem = "spec.containers: absurd"});
+  Apply(MakePod("b").Gpu(8));
+  const auto refuse = [this](const char* name, const char* uid) {
+    const ObjectKey key{.kind = ResourceKind::kPod, .namespace_name = "default", .name = name};
+    return Apply(ObjectInvalid{.key = key, .uid = uid, .problem = "metadata.labels: absurd"});
+  };
+  EXPECT_THAT(refuse("a", "uid-a").gangs_gone, IsEmpty());
+  EXPECT_EQ(FreeOn("n1"), 0) << "it goes on using what it has";
+  EXPECT_EQ(refuse("b", "uid-b").gangs_gone.size(), 1u);
+  EXPECT_EQ(refuse("a", "another").gangs_gone.size(), 1u);
   EXPECT_EQ(FreeOn("n1"), 8);
-  EXPECT_EQ(delta.gangs_gone.size(), 1u);
 }
 
 TEST_F(ClusterStateTest, AnUnreadableNodeKeepsItsPodsAndTakesNoMore) {
