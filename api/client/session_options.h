@@ -38,6 +38,11 @@ struct WatchSessionOptions {
   // A producer's kind that is installed and cannot be listed for so long (its conversion fails)
   // is left out. Pods that name its objects wait, all others go on.
   absl::Duration unreadable_after = absl::Seconds(30);
+  // A producer's kind that answers 403 for so long may not be read. An API server that starts up
+  // answers so until it knows all roles; to believe that at once would part gangs that wait.
+  // The first: of a kind that was read before.
+  absl::Duration forbidden_after = absl::Seconds(30);
+  absl::Duration forbidden_at_first_after = absl::Seconds(5);
 };
 
 enum class SessionState {

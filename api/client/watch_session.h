@@ -70,7 +70,8 @@ class WatchSession final {
   [[nodiscard]] SessionState state() const { return state_; }
   // KindSynced has been delivered.
   [[nodiscard]] bool synced() const { return synced_; }
-  // For a kind of producers that may not be read: there is nothing to wait for.
+  // For a kind of producers that may not be read, and not for a moment only: there is nothing to
+  // wait for.
   [[nodiscard]] bool forbidden() const { return served_ == ServedState::kForbidden; }
   // For a producer's kind whose list has failed for so long that nothing should wait for it.
   [[nodiscard]] bool unreadable() const { return unreadable_; }
@@ -112,6 +113,7 @@ class WatchSession final {
   void OnErrorReply(absl::Time now, SessionOutput& out);
   void OnStatus(const ApiStatus& status, absl::Time now, SessionOutput& out);
   void OnNotFound(absl::Time now, SessionOutput& out);
+  void OnForbidden(absl::Time now, SessionOutput& out);
   void OnExpired(const ApiStatus& status, absl::Time now, SessionOutput& out);
   // False when the stream was given up.
   bool OnLine(absl::string_view line, Decoder& decoder, absl::Time now, SessionOutput& out);
@@ -160,7 +162,8 @@ class WatchSession final {
 
   std::string version_;  // the newest seen; where a watch resumes
   absl::Time listed_at_ = absl::InfinitePast();
-  absl::Time missing_since_ = absl::InfiniteFuture();  // of 404s in a row
+  absl::Time missing_since_ = absl::InfiniteFuture();    // of 404s in a row
+  absl::Time forbidden_since_ = absl::InfiniteFuture();  // of 403s in a row
   int server_errors_in_a_row_ = 0;
   int unauthorized_in_a_row_ = 0;
   int went_back_in_a_row_ = 0;

@@ -24,7 +24,10 @@ void WatchSession::OnWatchEnd(const HttpEnd& end, absl::Time now, SessionOutput&
   const bool healthy = progressed_ || now - opened_at_ >= kHealthyWatch;
   Failure failure{.when = healthy ? When::kAtOnce : When::kBackoff};
   if (absl::IsDeadlineExceeded(end.status)) {
+    // Bookmarks would have come. A server that was restored from a backup sends nothing until it
+    // has passed our version, and a list tells.
     ++counters_.idle_timeouts;
+    failure.then = Then::kList;
     failure.problem = "watch: the server fell silent";
   } else if (!end.status.ok()) {
     ++counters_.transport_failures;
@@ -49,6 +52,7 @@ void WatchSession::OnStatus(const ApiStatus& status, absl::Time now, SessionOutp
   failure.problem = absl::StrCat(doing, ": ", status.code, " ", status.reason,
                                  status.reason.empty() ? "" : ": ", status.message);
   if (status.code != 404) missing_since_ = absl::InfiniteFuture();
+  if (status.code != 403) forbidden_since_ = absl::InfiniteFuture();
   if (status.code != 401) unauthorized_in_a_row_ = 0;
   if (status.code == 404) {
     OnNotFound(now, out);
@@ -66,7 +70,7 @@ void WatchSession::OnStatus(const ApiStatus& status, absl::Time now, SessionOutp
     Right right = RightFor({.target = collection()});
     right.verb = std::string(doing);
     ++counters_.forbidden[std::move(right)];
-    TellServed(ServedState::kForbidden, out);
+    OnForbidden(now, out);
     failure.problem =
         absl::StrCat("not allowed to ", doing, " ", collection(), ": ", status.message);
   } else if (status.code == 429) {
@@ -85,6 +89,14 @@ void WatchSession::OnStatus(const ApiStatus& status, absl::Time now, SessionOutp
     failure.then = Then::kList;
   }
   Fail(std::move(failure), now, out);
+}
+
+void WatchSession::OnForbidden(absl::Time now, SessionOutput& out) {
+  forbidden_since_ = std::min(forbidden_since_, now);
+  const absl::Duration patience = served_ == ServedState::kServed
+                                      ? options_.forbidden_after
+                                      : options_.forbidden_at_first_after;
+  if (now - forbidden_since_ >= patience) TellServed(ServedState::kForbidden, out);
 }
 
 void WatchSession::OnNotFound(absl::Time now, SessionOutput& out) {

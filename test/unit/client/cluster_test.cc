@@ -58,8 +58,7 @@ class ClusterClientTest : public ::testing::Test {
       if (absl::StrContains(request.target, "watch=true") || !transport_.open.contains(id))
         continue;
       if (absl::StrContains(request.target, "/leases")) {
-        const bool is_new = request.method == HttpMethod::kPost;
-        Answer(id, is_new ? 201 : 404,
+        Answer(id, request.method == HttpMethod::kGet ? 404 : 201,
                R"({"metadata":{"resourceVersion":"1"},"spec":{"holderIdentity":"a"}})");
       } else if (absl::StrContains(request.target, ".example/")) {
         Answer(id, foreign_status, "{}");
@@ -107,6 +106,12 @@ TEST_F(ClusterClientTest, LeadsWhereKindsOfProducersAreNotInstalled) {
 
 TEST_F(ClusterClientTest, LeadsWhereKindsOfProducersMayNotBeReadAndSaysSo) {
   for (int i = 0; i < 4; ++i) AnswerAll(403);
+  EXPECT_THAT(ToldOfProducers(), IsEmpty()) << "a server that starts up answers so, too";
+  for (int i = 0; i < 4; ++i) {
+    clock_.Advance(absl::Seconds(2));
+    client_.OnTime(clock_.Now());
+    AnswerAll(403);
+  }
   EXPECT_TRUE(leading_);
   EXPECT_THAT(client_.Problems(), ElementsAre(HasSubstr("gangs.one.example: not allowed to list"),
                                               HasSubstr("gangs.other.example: not allowed")));

@@ -112,22 +112,36 @@ TEST_F(ForeignSessionTest, ObjectsOfAnotherVersionAreToldAnew) {
 TEST_F(ForeignSessionTest, WhatMayNotBeReadIsToldOnceAndKeepsItsObjects) {
   Start();
   Status(403, "Forbidden");
+  EXPECT_THAT(session_.problem(), HasSubstr("not allowed to list /apis/one.example/v2/gangs"));
+  RefuseFor(absl::Seconds(15));
   EXPECT_THAT(TakeTold(), ElementsAre("forbidden"));
   EXPECT_TRUE(session_.forbidden());
-  EXPECT_THAT(session_.problem(), HasSubstr("not allowed to list /apis/one.example/v2/gangs"));
-  Wait();
-  Status(403, "Forbidden");
-  EXPECT_THAT(TakeTold(), IsEmpty());
-  Wait();
   Reply(200, GangList(10, {GangJson("a", 9)}));
   EXPECT_THAT(TakeTold(), ElementsAre("served:v2", "+a@1", "synced"));
   EXPECT_FALSE(session_.forbidden());
   Status(403, "Forbidden");
+  RefuseFor(absl::Seconds(60));
   EXPECT_THAT(TakeTold(), ElementsAre("forbidden"));
   EXPECT_EQ(session_.known_objects(), 1u);
-  Wait();
   Head(200);
   EXPECT_THAT(TakeTold(), ElementsAre("served:v2"));
+}
+
+TEST_F(ForeignSessionTest, AServerThatDoesNotKnowTheRolesYetPartsNoGang) {
+  Start();
+  Status(403, "Forbidden");
+  RefuseFor(absl::Seconds(1));
+  Reply(200, GangList(10, {GangJson("a", 9)}));
+  EXPECT_THAT(TakeTold(), ElementsAre("served:v2", "+a@1", "synced"));
+  for (int i = 0; i < 3; ++i) {  // not in a row
+    Status(403, "Forbidden");
+    RefuseFor(absl::Seconds(8));
+    Head(200);
+    clock_.Advance(absl::Seconds(20));
+    End();
+  }
+  EXPECT_THAT(TakeTold(), IsEmpty());
+  EXPECT_FALSE(session_.forbidden());
 }
 
 }  // namespace

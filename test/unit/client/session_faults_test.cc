@@ -67,12 +67,15 @@ TEST_F(SessionFaultsTest, ARefusedConnectionResumesWithoutAListHoweverOftenItFai
   EXPECT_EQ(session_.counters().transport_failures, 9u);
 }
 
-TEST_F(SessionFaultsTest, ASilentServerIsLeftAndTheWatchResumed) {
-  Sync(10, {});
+TEST_F(SessionFaultsTest, ASilentServerIsAskedForAListForItMayBeOlderThanTheWatch) {
+  Sync(10, {NamespaceJson("a", "1", 1)});
   clock_.Advance(absl::Seconds(150));
   End(absl::DeadlineExceededError("nothing was heard"));
-  EXPECT_TRUE(WatchesFrom(10));
+  EXPECT_TRUE(Lists()) << Target();
   EXPECT_EQ(session_.counters().idle_timeouts, 1u);
+  Reply(200, ListJson(11, {}));
+  EXPECT_THAT(TakeTold(), ElementsAre("-a@1"));
+  EXPECT_TRUE(WatchesFrom(11));
 }
 
 TEST_F(SessionFaultsTest, AHalfOpenConnectionIsLeftSoonButASlowServerIsGivenEverMoreTime) {

@@ -106,6 +106,12 @@ class SessionTest : public ::testing::Test {
     Reply(code, absl::StrCat(R"({"kind":"Status","reason":")", reason, R"(","message":"no"})"));
   }
 
+  // Looks again and again for so long, is answered 403, and looks once more.
+  void RefuseFor(absl::Duration time) {
+    const absl::Time until = Now() + time;
+    for (Wait(); Now() < until; Wait()) Status(403, "Forbidden");
+  }
+
   // Lets the backoff pass.
   void Wait() {
     ASSERT_LT(session_.NextDeadline(), absl::InfiniteFuture()) << "nothing to wait for";
