@@ -192,12 +192,12 @@ void Elector::OnReply(absl::Time now, HttpActions& out) {
     absl::StatusOr<Json> lease = Json::Parse(body_);
     // Without a version it could not be guarded against other writes.
     const bool readable = lease.ok() && !(*lease)["metadata"]["resourceVersion"].AsString().empty();
-    if (step_ != Step::kRead) {
-      OnWritten(readable ? *std::move(lease) : Json(), now, out);
-    } else if (readable) {
+    if (!readable) {
+      OnFailure("the answer is no Lease", now);  // but perhaps of a page in between
+    } else if (step_ == Step::kRead) {
       OnLease(*std::move(lease), now, out);
     } else {
-      OnFailure("the answer is no Lease", now);
+      OnWritten(*std::move(lease), now, out);
     }
     return;
   }
@@ -227,6 +227,11 @@ void Elector::OnMissing(absl::Time now, HttpActions& out) {
     return;
   }
   lease_ = Json();
+  if (step_ == Step::kRead && !MayTake(now)) {
+    problem_ = "the Lease was deleted; its last holder may write until it would have run out";
+    RetryLater(now);
+    return;
+  }
   seen_ = Seen();
   if (step_ == Step::kCreate) {
     OnFailure(absl::StrCat("namespace ", options_.namespace_name, " does not exist"), now);
@@ -254,7 +259,7 @@ void Elector::OnLease(Json lease, absl::Time now, HttpActions& out) {
 
 void Elector::OnWritten(Json lease, absl::Time now, HttpActions& out) {
   Observe(lease, now);
-  lease_ = std::move(lease);  // null when the reply was unreadable: then it is read next time
+  lease_ = std::move(lease);
   if (giving_back_) {
     seen_.holder.clear();
     Finish();

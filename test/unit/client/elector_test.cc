@@ -290,6 +290,34 @@ TEST_F(ElectorTest, ADeletedLeaseIsCreatedAgain) {
   EXPECT_EQ(a_.elector.counters().lost, 1u);
 }
 
+TEST_F(ElectorTest, ADeletedLeaseIsNotTakenWhileItsHolderMayStillWrite) {
+  Start(a_);
+  Start(b_);
+  Run(absl::Seconds(4), {&a_, &b_});
+  store_.lease.reset();
+  Run(absl::Seconds(4), {&b_});
+  EXPECT_FALSE(b_.Leads(clock_.Now())) << "a has not heard of it yet";
+  Run(absl::Seconds(16), {&b_});
+  EXPECT_TRUE(b_.Leads(clock_.Now()));
+}
+
+TEST_F(ElectorTest, APageThatAnswersInPlaceOfTheServerGrantsNoLead) {
+  Elector elector(OptionsFor("a", 1), 1);
+  HttpActions actions = elector.Start(clock_.Now());
+  const auto answer = [&](int status, const char* body) {
+    const RequestId id = actions.start.at(0).id;
+    static_cast<void>(elector.On({id, HttpHead{status, "text/html", {}}}, clock_.Now()));
+    static_cast<void>(elector.On({id, HttpChunk{body}}, clock_.Now()));
+    actions = elector.On({id, HttpEnd{}}, clock_.Now());
+  };
+  answer(404, "{}");
+  ASSERT_EQ(actions.start.at(0).request.method, HttpMethod::kPost);
+  answer(200, "<html>sign in</html>");
+  EXPECT_EQ(elector.state(), ElectorState::kFollowing);
+  EXPECT_LE(elector.lead_until(), clock_.Now());
+  EXPECT_THAT(elector.problem(), testing::HasSubstr("no Lease"));
+}
+
 TEST_F(ElectorTest, AGarbageLeaseIsTakenAfterItHasStoodStillForOneDuration) {
   store_.lease =
       Json::Object({{"metadata", Json::Object({{"name", "maniple"}, {"resourceVersion", "7"}})},
