@@ -181,6 +181,7 @@ absl::Status ReadUser(const KubeconfigMap& user, const KubeconfigMap& cluster,
   ASSIGN_OR_RETURN(credentials.token, user.SecretText("token"));
   ASSIGN_OR_RETURN(const std::string token_file, user.Text("tokenFile"));
   credentials.token_file = user.file().Resolve(token_file);
+  credentials.token_file_name = absl::StrCat("that ", user.file().path(), " names");
   ASSIGN_OR_RETURN(credentials.username, user.Text("username"));
   ASSIGN_OR_RETURN(credentials.password, user.SecretText("password"));
   RETURN_IF_ERROR(ReadExec(user, cluster, config));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
 
@@ -263,11 +264,16 @@ void Writer::SendNext(WritePriority priority, WriterOutput& out) {
 void Writer::OnEnd(Open open, const HttpEnd& end, absl::Time now, WriterOutput& out) {
   WriteResult result;
   result.id = open.waiting.command.id;
+  // A page for people in between (a login, a maintenance) knows nothing of the write.
+  const bool is_page = open.head.status / 100 == 2 &&
+                       absl::StartsWithIgnoreCase(open.head.content_type, "text/html");
+  if (is_page) open.head.status = 0;
   result.http_status = open.head.status;
   if (open.head.status == 0) {
     result.outcome = WriteOutcome::kUnknown;
-    result.status.message =
-        end.status.ok() ? "the server closed without an answer" : std::string(end.status.message());
+    result.status.message = is_page           ? "a page answered, and no API server"
+                            : end.status.ok() ? "the server closed without an answer"
+                                              : std::string(end.status.message());
   } else if (open.head.status / 100 == 2) {
     result.body = std::move(open.body);
   } else {

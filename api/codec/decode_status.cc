@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kMostMessage = 1024;
 // A Status is small; of a larger body only the beginning is worth showing.
 constexpr size_t kMostStatusBytes = 256 * 1024;
-constexpr int64_t kMostRetryAfterSeconds = 3600;
+constexpr int64_t kMostRetryAfterSeconds = 60;  // as of the head (api/http/reply_head.cc)
 
 std::string Message(absl::string_view text) {
   // A replacement character takes more room than the byte it stands for, so cut again.

@@ -27,6 +27,9 @@ struct ExecPluginConfig {
 struct CredentialConfig {
   Secret token;
   std::string token_file;
+  // What messages call it where somebody may have put the token itself in place of the path; "" =
+  // the path.
+  std::string token_file_name;
   std::string username;
   Secret password;
   ExecPluginConfig exec;  // command "" = none

@@ -72,8 +72,10 @@ void Credentials::ReadTokenFile(absl::Time now) {
   const std::string token(absl::StripAsciiWhitespace(bytes.str()));
   if (token.empty() || token.find_first_of("\r\n") != std::string::npos) {
     refresh_at_ = now + kAgainAfterFailure;
-    Report(absl::UnauthenticatedError(absl::StrCat(
-        "token file ", config_.token_file, file ? ": holds no token" : ": cannot be read")));
+    Report(absl::UnauthenticatedError(
+        absl::StrCat("token file ",
+                     config_.token_file_name.empty() ? config_.token_file : config_.token_file_name,
+                     file ? ": holds no token" : ": cannot be read")));
     return;
   }
   refresh_at_ = now + kTokenFilePeriod;

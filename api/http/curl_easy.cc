@@ -14,6 +14,8 @@ namespace {
 constexpr long kReadBuffer = 64 << 10;
 // Below the 90 s after which an API server closes an idle connection.
 constexpr long kOldestIdleConnectionSeconds = 80;
+// A client certificate counts from the handshake on: a renewed file is used at the latest then.
+constexpr long kOldestConnectionSeconds = 300;
 constexpr long kKeepAliveSeconds = 15;
 
 class UrlParts final {
@@ -136,6 +138,7 @@ absl::StatusOr<EasyHandle> MakeEasyHandle(const CurlSetup& setup) {
   ::curl_easy_setopt(easy, CURLOPT_USERAGENT, setup.user_agent.c_str());
   ::curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, kReadBuffer);
   ::curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, kOldestIdleConnectionSeconds);
+  ::curl_easy_setopt(easy, CURLOPT_MAXLIFETIME_CONN, kOldestConnectionSeconds);
   ::curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                      static_cast<long>(absl::ToInt64Milliseconds(setup.connect_timeout)));
   ::curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);

@@ -12,7 +12,7 @@ namespace maniple {
 namespace {
 
 constexpr size_t kLongestContentType = 256;
-constexpr int64_t kLongestRetryAfter = 3600;
+constexpr int64_t kLongestRetryAfter = 60;  // who waits longer leaves half a gang where it is
 
 int StatusOfLine(absl::string_view line) {
   const size_t space = line.find(' ');

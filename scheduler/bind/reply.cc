@@ -15,8 +15,10 @@ bool IsTimeout(const WriteResult& result) {
          (result.http_status == 500 && absl::StrContains(result.status.message, "timed out"));
 }
 
+// A redirection is by something in between, and followed by nobody.
 bool IsTransient(int code) {
-  return code == 401 || code == 408 || code == 429 || (code >= 500 && code <= 599);
+  return code / 100 == 3 || code == 401 || code == 408 || code == 429 ||
+         (code >= 500 && code <= 599);
 }
 
 // The node in `pod a-2 is already assigned to node "n1"`; "" when the message is another.

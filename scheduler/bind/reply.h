@@ -18,10 +18,10 @@ enum class BindReplyKind : uint8_t {
   kBound,           // 2xx; 409 "already assigned" to our node
   kBoundElsewhere,  // 409 "already assigned" to another node
   kUnclear,         // no reply; 504 or a 500 "timed out"; a 409 of unknown cause: read the pod
-  kRetry,           // 401, 408, 429, other 5xx; 409 "object has been modified"; not sent at all
-  kRefused,         // 403, 422 and every other 4xx: it will never be bound
-  kGone,            // 404; 409 "being deleted" or another uid under the name
-  kGated,           // 409: scheduling gates appeared
+  kRetry,    // 3xx, 401, 408, 429, other 5xx; 409 "object has been modified"; not sent at all
+  kRefused,  // 403, 422 and every other 4xx: it will never be bound
+  kGone,     // 404; 409 "being deleted" or another uid under the name
+  kGated,    // 409: scheduling gates appeared
 };
 struct BindReply {
   BindReplyKind kind = BindReplyKind::kUnclear;

@@ -23,7 +23,7 @@ TEST(BindReply, EveryStatusHasOneMeaning) {
   EXPECT_EQ(Kind({.outcome = WriteOutcome::kFenced}), kRetry);
   EXPECT_EQ(Kind(Failure(504, "the request could not be completed in time")), kUnclear);
   EXPECT_EQ(Kind(Failure(500, "etcdserver: request timed out")), kUnclear);
-  for (const int code : {401, 408, 429, 500, 502, 503}) {
+  for (const int code : {302, 307, 401, 408, 429, 500, 502, 503}) {
     EXPECT_EQ(Kind(Failure(code, "later")), kRetry) << code;
   }
   EXPECT_TRUE(ReadBindReply(Failure(500, "etcd is unwell"), "n1").in_doubt);

@@ -91,6 +91,15 @@ class WriterTest : public ::testing::Test {
   std::vector<WriteResult> results_;
 };
 
+TEST_F(WriterTest, APageThatAnswersInPlaceOfTheServerSaysNothingOfTheWrite) {
+  Submit(1, WritePriority::kBind);
+  const HttpStart start = TakeOpen("/1");
+  Take(writer_.On({start.id, HttpHead{200, "text/html; charset=utf-8", {}}}, Now()));
+  Take(writer_.On({start.id, HttpChunk{"<html>sign in</html>"}}, Now()));
+  Take(writer_.On({start.id, HttpEnd{}}, Now()));
+  EXPECT_THAT(ResultsWith(WriteOutcome::kUnknown), testing::ElementsAre(1u));
+}
+
 TEST_F(WriterTest, ReasonsGoBeforeStatuses) {
   for (uint64_t id = 1; id <= 6; ++id) Submit(id, WritePriority::kStatus);
   Submit(7, WritePriority::kReason);
