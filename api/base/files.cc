@@ -60,7 +60,10 @@ absl::StatusOr<std::vector<std::string>> ManifestFilesAt(const std::string& path
   std::vector<std::string> files;
   std::filesystem::recursive_directory_iterator walk(path, error);
   for (; !error && walk != std::filesystem::end(walk); walk.increment(error)) {
-    if (walk->is_regular_file() && IsManifest(walk->path())) files.push_back(walk->path().string());
+    std::error_code unknown;  // a link to nowhere, or to where we may not look, is no manifest
+    if (IsManifest(walk->path()) && walk->is_regular_file(unknown)) {
+      files.push_back(walk->path().string());
+    }
   }
   if (error) return absl::UnavailableError(absl::StrCat(path, ": ", error.message()));
   if (files.empty()) {

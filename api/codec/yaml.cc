@@ -305,10 +305,15 @@ std::vector<ManifestItem> ItemsOf(const YamlDocument& document) {
   if (!absl::EndsWith(value["kind"].AsString(), "List") || !value["items"].is_array()) {
     return {{.value = value, .path = "", .line = document.line}};
   }
+  // At once: LineOf looks at all lines.
+  const absl::flat_hash_map<absl::string_view, int> line_of(document.lines.begin(),
+                                                            document.lines.end());
+  const int line_of_list = document.LineOf("items");
   std::vector<ManifestItem> items;
   for (const Json& item : value["items"].items()) {
     std::string path = absl::StrCat("items[", items.size(), "]");
-    const int line = document.LineOf(path);
+    const auto known = line_of.find(path);
+    const int line = known != line_of.end() ? known->second : line_of_list;
     items.push_back({.value = item, .path = std::move(path), .line = line});
   }
   return items;

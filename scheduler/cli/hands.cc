@@ -48,6 +48,7 @@ class Hands final {
     if (answer.status >= 200 && answer.status < 300) return Json::Parse(answer.body);
     const std::string text = DecodeStatus(answer.status, answer.body).message;
     if (answer.status == 404) return absl::NotFoundError(text);
+    if (answer.status == 409) return absl::AbortedError(text);
     return absl::FailedPreconditionError(text);
   }
 
@@ -179,15 +180,22 @@ absl::StatusOr<size_t> Requeue(const HandsRequest& request) {
     return absl::FailedPreconditionError(
         absl::StrCat(request.namespace_name, "/", request.gang, " has no running pod"));
   }
+  size_t gone = 0;
   for (const PodIdentity& pod : pods) {
     const Json options = Json::Object({{"apiVersion", "v1"},
                                        {"kind", "DeleteOptions"},
                                        {"preconditions", Json::Object({{"uid", pod.uid}})}});
     const absl::StatusOr<Json> deleted = hands.Ask(HttpMethod::kDelete, PathOf(request, pod.name),
                                                    "application/json", options.Dump());
-    if (!deleted.ok() && !absl::IsNotFound(deleted.status())) return deleted.status();
+    // Its controller may have made another one of that name already.
+    const bool is_gone =
+        deleted.ok() || absl::IsNotFound(deleted.status()) || absl::IsAborted(deleted.status());
+    if (!is_gone) {
+      return Annotate(deleted.status(), absl::StrCat(gone, " of ", pods.size(), " were deleted"));
+    }
+    ++gone;
   }
-  return pods.size();
+  return gone;
 }
 
 }  // namespace

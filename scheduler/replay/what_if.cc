@@ -23,6 +23,8 @@ constexpr absl::Duration kSettles = absl::Seconds(3);
 // … and after an end that the scheduler waited for.
 constexpr absl::Duration kReacts = absl::Milliseconds(100);
 constexpr int kMostSteps = 10'000;
+// A question is as old as the state that it is asked about, give or take the reading of that.
+constexpr absl::Duration kReading = absl::Minutes(1);
 constexpr size_t kMostNamed = 3;  // divided nodes, in a sentence
 
 std::string TextOf(const GangView& gang) {
@@ -264,6 +266,11 @@ absl::StatusOr<WhatIfAnswer> AnswerWhatIf(const WhatIfQuestion& question, LoopOp
   std::vector<Json> all = objects;
   all.insert(all.end(), job.begin(), job.end());
   const RunTimes run_times = RunTimesOf(all);
+  if (question.at < question.cluster.at - kReading && question.at != absl::InfinitePast()) {
+    return absl::InvalidArgumentError(absl::StrCat("--at ", TimeText(question.at),
+                                                   " is before the cluster's state, which is of ",
+                                                   TimeText(question.cluster.at)));
+  }
   const absl::Time start = std::max(question.cluster.at, question.at);
   KnownEnds ends = KnownEndsOf(objects, run_times, question.cluster.at);
   // Pods that end before the question's time are gone before the scheduler looks.

@@ -295,7 +295,10 @@ absl::StatusOr<WorkloadTrace> ReadTrace(absl::string_view bytes, int64_t gpus_pe
   absl::StatusOr<WorkloadTrace> trace;
   if (absl::StartsWith(first, "JobID|") || absl::StrContains(first, "|JobID|")) {
     ASSIGN_OR_RETURN(const TraceTable table, TraceTable::Read(bytes, '|'));
-    for (const absl::string_view column : {"Submit", "Elapsed", "Account"}) {
+    const absl::string_view tres = table.Has("ReqTRES") ? "ReqTRES" : "AllocTRES";
+    for (const absl::string_view column :
+         {absl::string_view("Submit"), absl::string_view("Elapsed"), absl::string_view("Account"),
+          tres}) {
       if (table.Has(column)) continue;
       return absl::InvalidArgumentError(
           absl::StrCat("line 1: sacct -P needs the columns JobID, Submit, Elapsed, Account and "

@@ -51,6 +51,9 @@ TEST_F(Files, OfAFolderAreItsManifestsAtAnyDepth) {
   EXPECT_THAT(*ManifestFilesAt(folder_.path().string()),
               ElementsAre(In("a/c.json"), In("a/d.yml"), In("b.yaml")));
   EXPECT_THAT(*ManifestFilesAt(In("a/e.txt")), ElementsAre(In("a/e.txt"))) << "named as it is";
+  std::filesystem::create_symlink("loop.yaml", In("loop.yaml"));
+  std::filesystem::create_symlink("nowhere", In("z.yaml"));
+  EXPECT_THAT(*ManifestFilesAt(folder_.path().string()), ::testing::SizeIs(3)) << "of no file";
   std::filesystem::create_directory(In("empty"));
   for (const std::string& path : {In("empty"), In("none")}) {
     EXPECT_THAT(std::string(ManifestFilesAt(path).status().message()), HasSubstr(path));

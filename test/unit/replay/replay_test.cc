@@ -78,6 +78,11 @@ TEST(WhatIf, StartsWhenWhatRunsHasEnded) {
   WhatIfQuestion later = question;
   later.at = start.at;
   EXPECT_EQ(OnlyStart(later).kind, StartKind::kNow);
+
+  WhatIfQuestion bygone = question;
+  bygone.at = question.cluster.at - absl::Hours(1);
+  EXPECT_THAT(std::string(AnswerWhatIf(bygone, Options()).status().message()),
+              ::testing::HasSubstr("is before the cluster's state, which is of 2023-11-14"));
 }
 
 TEST(WhatIf, WaitsForWhoNeverSaysWhenItEnds) {

@@ -142,7 +142,8 @@ TEST(Trace, WhatIsWrongIsNamedWithItsLine) {
               HasSubstr("line 2, timestamp: \"yesterday\""));
   EXPECT_THAT(ErrorOf("1 2 3\n"), HasSubstr("line 1: 18 numbers"));
   EXPECT_THAT(ErrorOf("JobID|Submit|Elapsed\n"), HasSubstr("there is no Account"));
-  EXPECT_THAT(ErrorOf("JobID|Submit|Elapsed|Account\n1|2026-01-31T12:00:00|soon|a\n"),
+  EXPECT_THAT(ErrorOf("JobID|Submit|Elapsed|Account\n"), HasSubstr("there is no AllocTRES"));
+  EXPECT_THAT(ErrorOf("JobID|Submit|Elapsed|Account|AllocTRES\n1|2026-01-31T12:00:00|soon|a|\n"),
               HasSubstr("Elapsed: \"soon\""));
   EXPECT_THAT(ErrorOf(Gzip(kPhilly).substr(0, 40)), HasSubstr("cut off"));
   EXPECT_THAT(ErrorOf(""), HasSubstr("no job"));
