@@ -9,11 +9,13 @@
 #   deploy/quickstart.sh --stop                stop what it started
 #   deploy/quickstart.sh --gang NAME PODS GPUS [QUEUE [SPEC]]
 #                                              print the manifest of a gang of PODS pods with GPUS GPUs each; GPUS may be
-#                                              MIG devices (mig-1g.10gb=1), SPEC is more of the PodGroup's spec
+#                                              MIG devices (mig-1g.10gb=1), SPEC is more of the PodGroup's spec, and the
+#                                              variable IMAGE is what its containers run
 #
 # Starts maniple-devcluster (32 simulated nodes of 8 GPUs) and maniple-scheduler on loopback; both keep running, so that
 # the commands it prints can be tried. Everything it writes is below build/. Safe to run again: it starts afresh.
-# PRESET (release) names whose binaries run, QUICKSTART (build/quickstart) where pids, logs and the kubeconfig are kept.
+# PRESET (release) names whose binaries run, QUICKSTART (build/quickstart) a folder of its own, new or of an earlier run,
+# for pids, logs and the kubeconfig.
 set -euo pipefail
 readonly caller=$PWD
 cd "$(dirname "$0")/.."
@@ -36,7 +38,8 @@ alive() {
   local runs
   [[ -f $state/$1.pid ]] || return 1
   runs=$(readlink "/proc/$(<"$state/$1.pid")/exe") || return 1
-  [[ ${runs% (deleted)} == "$(readlink -m "$bin/maniple-$1")" ]]
+  # Of whichever preset.
+  [[ ${runs% (deleted)} == "$(pwd -P)"/build/*/bin/maniple-$1 ]]
 }
 
 stop() {
@@ -105,7 +108,7 @@ spec:
   schedulerName: maniple
   containers:
   - name: train
-    image: registry.example/train:1
+    image: ${IMAGE:-registry.example/train:1}
     resources: {limits: {cpu: "8", nvidia.com/$resource: "${3##*=}"}}
 EOF
   done
@@ -134,6 +137,8 @@ EOF
 }
 
 start() {
+  [[ ! -e $state || -e $state/cluster.yaml || -z $(ls -A "$state") ]] ||
+    fail "$state holds what is not of an earlier run: QUICKSTART must name a folder of its own"
   rm -rf "$state"
   mkdir -p -m 700 "$state" # nobody else may put a socket there
   if [[ -n $cluster ]]; then cp "$cluster" "$state/cluster.yaml"; else manifests >"$state/cluster.yaml"; fi

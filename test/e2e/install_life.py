@@ -148,6 +148,8 @@ def a_platform_engineer_comes_from_the_page_to_a_gang_that_runs(server):
         shown = platform.types(printed(page, "kubectl get podgroups,queues"))
         assert re.search(r"podgroup\S*/first +Running +2 +2 ", shown) and re.search(r"queue\S*/red ", shown), shown
         assert all(map(is_bound, pods_by_gang(api)["first"]))
+        platform.types(printed(page, "kubectl delete podgroup first"))
+        platform.types(printed(page, "kubectl delete pods -l ") + " --wait=false")
 
 
 def certificate(folder, name, days=3):
