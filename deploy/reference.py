@@ -23,7 +23,9 @@ HEAD = """# Labels, annotations and custom resources
 | pod | `spec.schedulerName: maniple` | Maniple places the pod; the names are those of `schedulerNames`. |
 | pod | label `scheduling.maniple.dev/pod-group` | The PodGroup of its namespace whose member the pod is; without it the pod is a gang of its own. |
 | pod | label `scheduling.maniple.dev/sub-group` | The part of the PodGroup, by its name in `spec.subGroups`. |
-| pod without a PodGroup | label `scheduling.maniple.dev/queue` | The Queue to be charged. |
+| pod without a PodGroup, or its owner | label `scheduling.maniple.dev/queue` | The Queue to be charged. |
+| pod | index labels of Jobs, StatefulSets, Kubeflow, JobSet, LeaderWorkerSet, Volcano, Ray | The rank, of which slices are made. |
+| node | annotation `scheduling.maniple.dev/mig-reconfigure: "never"` | Maniple never divides its GPUs anew. |
 | pod | annotation `scheduling.maniple.dev/require-nvlink: "true"` | Only nodes whose GPUs are linked by NVLink. |
 | pod, or its owner | annotation `scheduling.maniple.dev/min-member` | The quorum of a gang that another controller declares; 0 or 1: no gang. |
 | namespace | label `scheduling.maniple.dev/default-queue` | The Queue of gangs that name none. |
@@ -36,7 +38,7 @@ In quotas the resource `scheduling.maniple.dev/gpu-milli` counts GPUs in thousan
 `status.reason` of a PodGroup, and the reason of the condition `PodScheduled` of a pod that waits. There `Unschedulable` stands for
 NoFit, TopologyNoFit and NeverFits: autoscalers know that word. While one is asked for the nodes of the whole gang
 (`autoscaling.provisioningRequests`), `WaitingForNodes` stands for NoFit and NeverFits. `status.message` says the same in one sentence, with numbers.
-Ten seconds later it also says which single setting would let the gang start, if one would: a node let in again, quota, a wider level.
+Ten seconds later at the earliest it also says which single setting would let the gang start, if one would: a node let in again, quota, a wider level.
 
 | Reason | Meaning | What to look at |
 |---|---|---|
@@ -44,7 +46,7 @@ Ten seconds later it also says which single setting would let the gang start, if
 | `SchedulingGated` | Members have scheduling gates, or the gang is on hold. | Whoever takes the gates away; `maniple release`. |
 | `InvalidSpec` | The PodGroup, or what declares the gang, cannot be read. | The field that the message names. |
 | `QueueNotFound` | The Queue does not exist, or none is named where one is needed. | `kubectl get queues.scheduling.maniple.dev` |
-| `QueueInactive` | The Queue or a Cohort above it is broken. | The condition `Active` of the Queue. |
+| `QueueInactive` | The Queue is broken, or the Cohorts above it form a cycle. | The condition `Active` of the Queue. |
 | `QueueStopped` | `spec.stopPolicy` of the Queue holds new gangs back. | The platform team. |
 | `NamespaceNotAllowed` | `spec.namespaceSelector` of the Queue leaves the namespace out. | The labels of the namespace. |
 | `QuotaExceeded` | What is left of the quota is too little now. | `maniple queues --why` |

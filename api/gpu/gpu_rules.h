@@ -21,7 +21,7 @@ struct LinkageRule {
   friend auto operator<=>(const LinkageRule&, const LinkageRule&) = default;
 };
 
-// The treatment of a node whose last change failed: a partitioning, or a driver.
+// The treatment of a node whose repartitioning failed or whose driver upgrade is due.
 enum class SuspectPolicy : uint8_t { kTrust, kScoreDown, kSkip };
 
 struct GpuRules {

@@ -157,16 +157,22 @@ void ClusterState::Impl::Apply(const ObjectInvalid& event, Delta& delta) {
   Withdraw({.key = event.key, .uid = event.uid, .refused = &event}, delta);
 }
 
+bool ClusterState::Impl::HasNode(absl::string_view pod_uid) const {
+  const std::optional<PodId> pod = pods_.WithUid(pod_uid);
+  if (!pod.has_value()) return false;
+  const PodFacts& facts = *pods_.Find(*pod);
+  return facts.node.valid() || facts.reserved.valid() || facts.is_awaited;
+}
+
 void ClusterState::Impl::Withdraw(const Withdrawal& what, Delta& delta) {
   const ObjectKey& key = what.key;
   if (IsForeign(key.kind)) return WithdrawForeign(what, delta);
   switch (key.kind) {
     case ResourceKind::kPod:
-      if (what.refused != nullptr) {
-        pods_.Refuse(key.namespace_name, key.name, what.uid, delta);
-      } else {
-        pods_.Remove(key.namespace_name, key.name, what.uid, delta);
-      }
+      // One that cannot be read takes the place of any that had its name; who has a node goes on
+      // using it.
+      if (what.refused != nullptr && HasNode(what.uid)) return;
+      pods_.Remove(key.namespace_name, key.name, what.refused != nullptr ? "" : what.uid, delta);
       FollowProducers(delta);
       FollowVolumes(delta);
       return;

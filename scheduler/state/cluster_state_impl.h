@@ -95,6 +95,7 @@ class ClusterState::Impl final {
     const ObjectInvalid* refused = nullptr;  // null: it is gone
   };
   void Withdraw(const Withdrawal& what, Delta& delta);
+  [[nodiscard]] bool HasNode(absl::string_view pod_uid) const;  // or is on its way to one
   void WithdrawForeign(const Withdrawal& what, Delta& delta);
   void WithdrawNode(NodeId node, const Withdrawal& what, Delta& delta);
 

@@ -429,13 +429,6 @@ void PodTable::Remove(Record& record, Delta& delta) {
   pods_.erase(id);
 }
 
-void PodTable::Refuse(absl::string_view namespace_name, absl::string_view name,
-                      absl::string_view uid, Delta& delta) {
-  Record* record = Named(namespace_name, name);
-  if (record == nullptr || (record->charged && record->facts.uid == uid)) return;
-  Remove(*record, delta);
-}
-
 void PodTable::Remove(absl::string_view namespace_name, absl::string_view name,
                       absl::string_view uid, Delta& delta) {
   Record* record = Named(namespace_name, name);

@@ -65,11 +65,6 @@ class PodTable final {
   void Remove(absl::string_view namespace_name, absl::string_view name, absl::string_view uid,
               Delta& delta);
 
-  // A change that cannot be read. A pod that stands on a node stays there as it was known, for it
-  // goes on using its room; any other of that name is gone.
-  void Refuse(absl::string_view namespace_name, absl::string_view name, absl::string_view uid,
-              Delta& delta);
-
   // Works out the volume needs again of the pods that the volume table names.
   void FollowVolumes(Delta& delta);
   // These queries may now select other pods of the namespace than before.

@@ -182,7 +182,7 @@ std::string FuzzReplyHead(absl::string_view bytes) {
     } else if (absl::AsciiStrToLower(field.first) == "retry-after" && line.find(':') != line.npos) {
       expected.retry_after.reset();
       if (absl::SimpleAtoi(value, &seconds) && seconds >= 0) {
-        expected.retry_after = absl::Seconds(std::min<int64_t>(seconds, 3600));
+        expected.retry_after = absl::Seconds(std::min<int64_t>(seconds, 60));
       }
     }
   }

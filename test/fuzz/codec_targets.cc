@@ -128,7 +128,7 @@ std::string FuzzStatus(absl::string_view bytes) {
   const ApiStatus status = DecodeStatus(kHttpCode, bytes);
   if (status.code < 100 || status.code > 599) return absl::StrCat("code ", status.code);
   if (status.retry_after.has_value() &&
-      (*status.retry_after <= absl::ZeroDuration() || *status.retry_after > absl::Hours(1))) {
+      (*status.retry_after <= absl::ZeroDuration() || *status.retry_after > absl::Minutes(1))) {
     return absl::StrCat("told to come back after ", absl::FormatDuration(*status.retry_after));
   }
   for (const std::string& text : {status.message, status.reason}) {

@@ -27,9 +27,9 @@ enum class QuotaKind { kQueue, kCohort };
 [[nodiscard]] Json RackLabels(absl::string_view rack);
 // The Topology "default" of these levels, each by the label that nodes carry for it.
 [[nodiscard]] Json TopologyFrom(const std::vector<Json>& levels);
-// {gang, pods, min, each, first, group, sub, gates, queue, topology, spec, annotations}: the
-// PodGroup (unless `group: no` or `first` > 0) and pods named <gang>-<first> …. The gang "g[1-3]"
-// is three of them.
+// {gang, pods, min, each, first, group, sub, gate, queue, topology, spec, pod, annotations}: the
+// PodGroup (unless `group: none`, `group: later` or `first` > 0) and pods named <gang>-<first> ….
+// The gang "g[1-3]" is three of them.
 [[nodiscard]] absl::StatusOr<std::vector<Json>> GangFrom(const Json& shorthand);
 
 }  // namespace maniple::scenario

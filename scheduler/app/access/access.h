@@ -32,7 +32,7 @@ struct AccessVerdict {
 // What the reader of a page must be allowed; nothing: it is no page that needs it.
 [[nodiscard]] std::optional<AccessWish> WishFor(const AdminQuestion& question);
 
-// "to get podgroups.scheduling.maniple.dev in namespace \"a\"", for people.
+// "get podgroups.scheduling.maniple.dev in namespace \"a\"", for people.
 [[nodiscard]] std::string InWords(const AccessWish& wish);
 
 // One key for token and wish, from which nobody learns the token: each process salts it anew.

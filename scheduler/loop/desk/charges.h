@@ -83,7 +83,8 @@ class Charges final {
   // Sets the Queue of the gang by its admission.
   void FollowAdmission(const Case& c);
   [[nodiscard]] std::optional<std::string> AdmittedBefore(const Gang& gang) const;
-  // For a repair: refuses it where the admitting Queue no longer lets the gang's namespace in.
+  // For a repair that does more than replace what was lost: refuses it where the admitting
+  // Queue no longer lets the gang's namespace in.
   [[nodiscard]] std::optional<QueueRefusal> RefusalOfMore(const Case& c);
 
   Desk& desk_;

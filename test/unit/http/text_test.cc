@@ -44,7 +44,7 @@ TEST(ReplyHead, AbsurdHeadersAreSurvived) {
   EXPECT_EQ(Feed("HTTP/1.1 abc\r\n\r"), std::nullopt);
   EXPECT_EQ(Feed("HTTP/\r\n\r"), std::nullopt);
   EXPECT_EQ(Feed("HTTP/1.1 200\nretry-after: 99999999999999999999\n")->retry_after, std::nullopt);
-  EXPECT_EQ(Feed("HTTP/1.1 200\nretry-after: 999999999\n")->retry_after, absl::Hours(1));
+  EXPECT_EQ(Feed("HTTP/1.1 200\nretry-after: 999999999\n")->retry_after, absl::Minutes(1));
 }
 
 TEST(UrlEncoded, LeavesOnlyUnreservedCharacters) {

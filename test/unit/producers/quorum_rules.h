@@ -20,7 +20,7 @@ inline constexpr QuorumRule kQuorumRules[] = {
      "what a RayCluster has come down to"},
     {"PodGroup (scheduling.volcano.sh)",
      "minMember, and minTaskMember of each task unless these are more; minSubGroups partitions of "
-     "a task; 0 is no gang"},
+     "a task; 0 counts as 1"},
     {"Job (batch)",
      "parallelism if it is Indexed and completions are as many and more than one, less the indexes "
      "that failed for good; else no gang"},
