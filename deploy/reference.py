@@ -63,6 +63,25 @@ Ten seconds later at the earliest it also says which single setting would let th
 | `Bound` | The quorum is bound. | |
 | `QuorumLost` | Members were lost after the start, and the quorum is missing. | The controller that replaces them; `spec.quorumLoss`. |
 | `Preempted` | The gang had to leave for another, and waits for its pods to be made again. | `status.preemptedBy` |
+
+Conditions of a PodGroup bear these reasons, too: `MembersReady` (as many pods exist as the quorum needs), `QuotaReserved` (its quota is charged),
+`Scheduled` (the quorum is bound), `Disrupted` (it has lost its quorum, or had to leave).
+
+## Events
+
+| Reason | About | Meaning |
+|---|---|---|
+| `Bound` | PodGroup, pod without one | The quorum is bound, to so many nodes. |
+| `Scheduled` | pod | It was assigned to a node, as kube-scheduler says it. |
+| `Undone` | PodGroup | Not all of the quorum could be bound; what was bound was deleted. |
+| `QuorumLost` | PodGroup | Members were lost, and the quorum is missing. |
+| `Evicted` | PodGroup | The quorum was not restored in time; the rest was deleted. |
+| `Preempting` | PodGroup, pod without one | Others are evicted to make room for it. |
+| `Preempted` | PodGroup, pod without one | It is evicted, and for whom. |
+| `PodGroupNotFound` | pod | It names a PodGroup that does not exist, and waits for it. |
+| `MarksPassedOver` | PodGroup | Marks on its pods, or its owner, say something else; they are passed over. |
+| `MigConfigProposed`, `MigConfigChanged`, `MigConfigOverdue` | node | Its GPUs would be divided anew, are to be, or were not in time. |
+| each reason above | PodGroup, pod without one | The gang cannot start before somebody changes something. |
 """
 
 

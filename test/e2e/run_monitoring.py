@@ -2,7 +2,7 @@
 """The alerts, the runbooks and the board of deploy/monitoring; what needs promtool is skipped, loudly, where that is not built.
 
     test/e2e/run_monitoring.py         # every case
-    test/e2e/run_monitoring.py TEXT    # only cases whose name contains TEXT
+    test/e2e/run_monitoring.py TEXT    # only cases whose name contains TEXT; with --update: the page of metrics is written
 
 Fears: an alert or a panel on a metric that nobody exposes, which stays silent for ever; an alert that nobody can act on.
 The last line is `N passed, M failed, K skipped`.
@@ -28,6 +28,7 @@ MERGE = "application/merge-patch+json"
 MONITORING = ROOT / "deploy/monitoring"
 CHART = ROOT / "deploy/helm/maniple"
 PLAYED = ROOT / "test/monitoring/rules_test.yaml"
+METRICS = MONITORING / "metrics.md"
 SEVERITIES = {"critical", "warning", "info"}
 # Of kube-state-metrics.
 FOREIGN = {"kube_pod_container_resource_limits", "kube_deployment_status_replicas_available"}
@@ -290,11 +291,26 @@ def a_leader_exposes_every_metric_that_is_named_with_the_labels_that_are_asked_f
                 assert re.search(rf'^{name}\{{.*\b{label}="{re.escape(value)}"', text, re.MULTILINE), f"no {name} has {label} {value}"
 
 
+def every_metric_has_its_row_in_the_page():
+    """With the words of the exposition. Run with --update to write the page."""
+    rows = {name: f"| `{name}` | {kind} | {help_text} |" for name, help_text, kind in
+            re.findall(r"^# HELP (\w+) (.+)\n# TYPE \w+ (\w+)$", exposed_by_a_leader(), re.MULTILINE)}
+    assert len(rows) > 60, rows
+    page = METRICS.read_text()
+    head, listed = page[:page.index("| `")], dict(re.findall(r"^(?=\| `(\w+)`)(.+)$", page, re.MULTILINE))
+    if "--update" in sys.argv:
+        kept = {name: listed[name] for name in LATER - set(rows)}
+        METRICS.write_text(head + "\n".join(row for _, row in sorted({**rows, **kept}.items())) + "\n")
+        return
+    differ = [name for name in {**rows, **listed} if rows.get(name) != listed.get(name) and name not in LATER]
+    assert not differ and LATER <= set(listed), f"{METRICS.name} is not what is exposed: {differ}; run_monitoring.py --update"
+
+
 ALWAYS = (
     every_metric_that_is_named_stands_in_the_table_of_the_scheduler, every_alert_says_how_bad_it_is_and_where_to_read_on,
     every_alert_has_its_runbook_and_no_runbook_is_orphaned, every_command_of_the_runbooks_exists,
     every_panel_has_a_place_of_its_own_and_asks_the_data_source_that_was_chosen, every_alert_is_played_both_firing_and_silent,
-    a_leader_exposes_every_metric_that_is_named_with_the_labels_that_are_asked_for, what_is_told_of_gpus_is_what_the_api_shows,
+    a_leader_exposes_every_metric_that_is_named_with_the_labels_that_are_asked_for, every_metric_has_its_row_in_the_page, what_is_told_of_gpus_is_what_the_api_shows,
 )
 BY_HELM = (the_chart_gives_the_same_rules_and_board_with_links_that_lead_somewhere,)
 BY_PROMTOOL = (
@@ -311,7 +327,8 @@ def main():
         else:
             print(f"SKIPPED, NO {name.upper()}: run test/controlplane/build.sh {name} (needs Go)")
             skipped += len(needing)
-    return play_all([(case.__name__, case) for case in cases], skipped, sys.argv[1] if len(sys.argv) > 1 else "")
+    wanted = [argument for argument in sys.argv[1:] if argument != "--update"]
+    return play_all([(case.__name__, case) for case in cases], skipped, wanted[0] if wanted else "")
 
 
 if __name__ == "__main__":
