@@ -50,7 +50,7 @@ void FirstWords::OnDecision(uint64_t life, absl::string_view line) {
   }
 }
 
-void FirstWords::OnSent(uint64_t life, const HttpRequest& request, absl::Time now) {
+void FirstWords::OnSent(uint64_t life, const HttpRequest& request, bool in_order, absl::Time now) {
   const std::string gang = StatusOf(request);
   if (gang.empty()) return;
   spoken_.insert({life, gang});
@@ -60,7 +60,8 @@ void FirstWords::OnSent(uint64_t life, const HttpRequest& request, absl::Time no
     const auto group = truth_.groups().find(waiting);
     return group == truth_.groups().end() || !group->second.phase.empty();
   });
-  if (unsaid.empty() || !absl::StrContains(request.body, R"("phase":"Running")")) return;
+  if (!in_order || unsaid.empty() || !absl::StrContains(request.body, R"("phase":"Running")"))
+    return;
   truth_.Violated(now, absl::StrCat("FirstWordsFirst: ", life, " tells ", gang,
                                     " that it runs before it tells why they wait: ",
                                     absl::StrJoin(unsaid, ", ")));

@@ -23,8 +23,9 @@ class FirstWords final {
 
   void OnDecision(uint64_t life, absl::string_view line);
   // Checks FirstWordsFirst: the status of a running gang is not sent while a waiting one, which was
-  // never told why, has been decided already.
-  void OnSent(uint64_t life, const HttpRequest& request, absl::Time now);
+  // never told why, has been decided already. Of requests that are not in order only what they tell
+  // counts.
+  void OnSent(uint64_t life, const HttpRequest& request, bool in_order, absl::Time now);
 
  private:
   Truth& truth_;

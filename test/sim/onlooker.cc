@@ -30,8 +30,8 @@ void Onlooker::OnSent(const Process& process, const HttpRequest& request) {
   }
 }
 
-void Onlooker::CheckFirstWords(uint64_t life, const HttpRequest& request) {
-  first_words_.OnSent(life, request, world_.events.Now());
+void Onlooker::CheckFirstWords(uint64_t life, const HttpRequest& request, bool in_order) {
+  first_words_.OnSent(life, request, in_order, world_.events.Now());
 }
 
 void Onlooker::CheckFence(uint64_t life, const HttpRequest& request) {

@@ -29,7 +29,8 @@ class Onlooker final {
 
   // Status reports of a first start are held to their order.
   void OnLine(uint64_t life, absl::string_view line) { first_words_.OnDecision(life, line); }
-  void CheckFirstWords(uint64_t life, const HttpRequest& request);
+  // `in_order`: nothing holds the process up, whose requests go out late otherwise.
+  void CheckFirstWords(uint64_t life, const HttpRequest& request, bool in_order);
   void OnSent(const Process& process, const HttpRequest& request);
   // It is sent, or leaves its machine late.
   void CheckFence(uint64_t life, const HttpRequest& request);

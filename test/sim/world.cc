@@ -225,9 +225,8 @@ class World final {
       return;
     }
     onlooker_.OnSent(*process, request);
-    if (FullHouse() && lives_ == parts_.processes.size() && !process->held_up()) {
-      onlooker_.CheckFirstWords(life, request);
-    }
+    const bool in_order = FullHouse() && lives_ == parts_.processes.size() && !process->held_up();
+    onlooker_.CheckFirstWords(life, request, in_order);
     if (!EvictedPod(request).empty() && parts_.faults.Strikes(Fault::kCrashAtEvict)) {
       parts_.processes.Kill(*process);
     }
