@@ -116,10 +116,15 @@ struct GangQueue::Impl {
         return;
       case Whereabouts::kPopped:
         return;
-      case Whereabouts::kParked:
+      case Whereabouts::kParked: {
+        const bool waited_for_a_time = times.Has(standing.item);
         Unpark(standing);
-        classes.DropIfEmpty(std::exchange(standing.parked_class, 0));
+        const ParkedClassId id = std::exchange(standing.parked_class, 0);
+        // What that time brings may help the others, who do not know of it.
+        if (waited_for_a_time) WakeFirstOf(id);
+        classes.DropIfEmpty(id);
         return;
+      }
     }
   }
 
@@ -176,8 +181,17 @@ struct GangQueue::Impl {
     }
   }
 
+  // Who wakes by a time speaks for its class, if nobody does.
   void WakeDue(absl::Time now) {
-    while (times.Next() <= now) WakeUp(standings.at(times.First()));
+    while (times.Next() <= now) {
+      ItemStanding& due = standings.at(times.First());
+      ParkedClass& parked_class = classes.At(due.parked_class);
+      if (parked_class.speaker == nullptr) {
+        parked_class.speaker = &due;
+        due.speaks = true;
+      }
+      WakeUp(due);
+    }
   }
 
   ItemStanding* Best() {

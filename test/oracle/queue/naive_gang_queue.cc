@@ -18,8 +18,13 @@ void NaiveGangQueue::SetTree(const QuotaTree* new_tree, std::vector<QueueRules> 
 void NaiveGangQueue::Offer(QueueItem item, const OrderKey& order) {
   One* one = Find(item);
   if (one == nullptr) one = &all.emplace_back(One{.item = item});
-  if (one->where == Where::kParked) one->woken_from.reset();
+  std::optional<Class> knew_a_time;
+  if (one->where == Where::kParked) {
+    one->woken_from.reset();
+    if (one->facts.until < absl::InfiniteFuture()) knew_a_time = ClassOf(*one);
+  }
   one->where = Where::kReady;
+  if (knew_a_time.has_value()) WakeFirst(*knew_a_time);
   one->order = order;
   if (one->speaks && Held(*one)) WakeFirst(*one->woken_from);
   Prune();
@@ -45,6 +50,9 @@ void NaiveGangQueue::Remove(QueueItem item) {
   const One gone = *found;
   std::erase_if(all, [&](const One& one) { return one.item == item; });
   if (gone.where != Where::kParked) Answer(gone.woken_from, gone.speaks, gone.speaks);
+  if (gone.where == Where::kParked && gone.facts.until < absl::InfiniteFuture()) {
+    WakeFirst(ClassOf(gone));
+  }
   Prune();
 }
 
@@ -56,8 +64,17 @@ void NaiveGangQueue::Started(QueueItem item) {
 }
 
 std::optional<QueueItem> NaiveGangQueue::Pop(absl::Time now) {
-  for (One& one : all) {
-    if (one.where == Where::kParked && one.facts.until <= now) Wake(one);
+  std::vector<std::pair<absl::Time, QueueItem>> due;
+  for (const One& one : all) {
+    if (one.where == Where::kParked && one.facts.until <= now) {
+      due.emplace_back(one.facts.until, one.item);
+    }
+  }
+  std::ranges::sort(due);
+  for (const auto& [time, item] : due) {
+    One& one = *Find(item);
+    one.speaks = SpeakerOf(ClassOf(one)) == nullptr;
+    Wake(one);
   }
   const One* best = BestOf(ItemKind::kQuorum);
   for (const One& one : all) {

@@ -254,18 +254,30 @@ class NaiveQueue {
   using Class = std::tuple<std::string, uint32_t, ShapeId>;
   static Class ClassOf(const ParkFacts& f) { return {f.class_key, f.relief, f.smallest_shape}; }
 
+  // Who sleeps towards a time leaves somebody else to see what that brings.
+  void StopSleeping(QueueItem item) {
+    const auto it = parked.find(item);
+    if (it == parked.end()) return;
+    const ParkFacts facts = it->second.facts;
+    parked.erase(it);
+    if (facts.until < absl::InfiniteFuture()) WakeClass(ClassOf(facts));
+  }
   void Offer(QueueItem item, const OrderKey& order) {
-    parked.erase(item);
+    StopSleeping(item);
     ready[item] = order;
     popped.erase(item);
   }
   std::optional<QueueItem> Pop(absl::Time now) {
-    std::vector<QueueItem> due;
+    std::vector<std::pair<absl::Time, QueueItem>> due;
     for (const auto& [item, p] : parked) {
-      if (p.facts.until <= now) due.push_back(item);
+      if (p.facts.until <= now) due.emplace_back(p.facts.until, item);
     }
-    for (const QueueItem item : due) {
-      woken_from[item] = ClassOf(parked[item].facts);
+    std::ranges::sort(due);
+    for (const auto& [time, item] : due) {
+      const Class c = ClassOf(parked[item].facts);
+      const bool spoken =
+          std::ranges::any_of(speaker, [&c](const auto& s) { return s.second == c; });
+      (spoken ? woken_from : speaker)[item] = c;
       ready[item] = parked[item].order;
       parked.erase(item);
     }
@@ -335,7 +347,7 @@ class NaiveQueue {
     }
   }
   void Remove(QueueItem item) {
-    parked.erase(item);
+    StopSleeping(item);
     ready.erase(item);
     popped.erase(item);
     Leave(item);
