@@ -25,6 +25,15 @@ std::optional<GpuResource> GpuResourceOf(absl::string_view resource) {
   return std::nullopt;
 }
 
+bool IsOfKnownVendor(absl::string_view resource) {
+  (void)absl::ConsumeSuffix(&resource, ".shared");
+  absl::string_view slice = resource;
+  if (absl::ConsumePrefix(&slice, "nvidia.com/mig-")) return ComputeSlicesOf(slice) > 0;
+  return resource == kNvidiaGpu || resource == "amd.com/gpu" ||
+         absl::StartsWith(resource, "gpu.intel.com/") ||
+         absl::StartsWith(resource, "nvidia.com/gpu");
+}
+
 int32_t ComputeSlicesOf(absl::string_view profile) {
   const size_t end = profile.find_first_not_of("0123456789");
   int32_t slices = 0;

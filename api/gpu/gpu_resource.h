@@ -32,6 +32,10 @@ inline constexpr char kNvidiaGpu[] = "nvidia.com/gpu";
 // None: no GPU.
 [[nodiscard]] std::optional<GpuResource> GpuResourceOf(absl::string_view resource);
 
+// A name that a vendor's device plugin gives its GPUs or slices of them; others are told by their
+// form alone ("example.com/gpu").
+[[nodiscard]] bool IsOfKnownVendor(absl::string_view resource);
+
 // The compute slices of a MIG profile: "3g.20gb" has 3, "1c.3g.20gb" (one compute
 // instance of it) 1; 0 for any other text.
 [[nodiscard]] int32_t ComputeSlicesOf(absl::string_view profile);

@@ -16,6 +16,8 @@
 namespace maniple {
 namespace {
 
+constexpr size_t kMostParts = 64;  // as many sub-groups as a PodGroup may have
+
 int32_t Narrow(int64_t count) {
   return static_cast<int32_t>(std::clamp<int64_t>(count, 1, kMostMembers));
 }
@@ -262,6 +264,11 @@ class GangMaker final {
   // unless one part is all of the rest.
   void SetParts(const ForeignSpec& declared, int64_t minimum) {
     gang_.spec.min_member = Narrow(minimum);
+    if (declared.parts.size() > kMostParts) {
+      NoteProblem(
+          absl::StrCat("it has ", declared.parts.size(), " parts (at most ", kMostParts, ")"));
+      return;
+    }
     int64_t spare = MembersOf(declared) - minimum;
     const bool late = std::any_of(declared.parts.begin(), declared.parts.end(),
                                   [](const ForeignPart& part) { return part.late; });

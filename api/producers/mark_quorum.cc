@@ -12,6 +12,10 @@
 namespace maniple {
 namespace {
 
+// The lists of all pods of a gang are read anew whenever one of its pods says something else.
+constexpr size_t kMostListBytes = 64 << 10;
+constexpr char kTooLong[] = "the lists of its pods have more than 64 KiB";
+
 // The largest number that a pod says; absent: none says one.
 std::optional<int64_t> LargestCount(MarkField field, const std::vector<PodMarks>& members,
                                     std::string& problem) {
@@ -48,7 +52,16 @@ MarkQuorum OfKueue(const std::vector<PodMarks>& members) {
 MarkQuorum OfKoordinator(const std::vector<PodMarks>& members) {
   MarkQuorum out;
   std::map<std::string, std::vector<PodMarks>> gangs;
+  absl::btree_set<absl::string_view> read;
+  size_t bytes = 0;
   for (const PodMarks& marks : members) {
+    const absl::string_view text = marks.Get(MarkField::kKoordinatorGroups);
+    if (read.insert(text).second) bytes += text.size();
+    if (bytes > kMostListBytes) {
+      out.problem = absl::StrCat("metadata.annotations[", MarkWords(MarkField::kKoordinatorGroups),
+                                 "] of a pod: ", kTooLong);
+      break;
+    }
     for (const std::string& name : KoordinatorGroups(marks)) gangs[name];
     gangs[std::string(marks.Get(MarkField::kKoordinator))].push_back(marks);
   }
@@ -68,11 +81,18 @@ MarkQuorum OfKoordinator(const std::vector<PodMarks>& members) {
 MarkQuorum OfYunikorn(const std::vector<PodMarks>& members) {
   MarkQuorum out;
   std::map<std::string, int64_t> groups;
+  absl::btree_set<absl::string_view> read;  // most pods say the same
+  size_t bytes = 0;
   for (const PodMarks& marks : members) {
     const absl::string_view text = marks.Get(MarkField::kTaskGroups);
-    if (text.empty()) continue;
+    if (text.empty() || !read.insert(text).second) continue;
     const std::string path =
         absl::StrCat("metadata.annotations[", MarkWords(MarkField::kTaskGroups), "] of a pod: ");
+    bytes += text.size();
+    if (bytes > kMostListBytes) {
+      out.problem = absl::StrCat(path, kTooLong);
+      break;
+    }
     const absl::StatusOr<Json> table = Json::Parse(text);
     if (!table.ok() || table->type() != Json::Type::kArray) {
       out.problem = absl::StrCat(path, "must be a JSON list");
@@ -99,7 +119,9 @@ MarkQuorum OfYunikorn(const std::vector<PodMarks>& members) {
 
 std::vector<std::string> KoordinatorGroups(const PodMarks& marks) {
   const std::string own(marks.Get(MarkField::kKoordinator));
-  const absl::StatusOr<Json> list = Json::Parse(marks.Get(MarkField::kKoordinatorGroups));
+  const absl::string_view text = marks.Get(MarkField::kKoordinatorGroups);
+  if (text.size() > kMostListBytes) return {own};
+  const absl::StatusOr<Json> list = Json::Parse(text);
   absl::btree_set<std::string> names;
   if (list.ok() && list->type() == Json::Type::kArray) {
     for (const Json& item : list->items()) {

@@ -32,7 +32,7 @@ int32_t GangRules::PriorityOf(const Gang& gang) const {
   std::optional<int32_t> among_live, among_all;
   for (const Member& member : gang.members) {
     among_all = std::max(among_all.value_or(member.priority), member.priority);
-    if (!IsLive(member)) continue;
+    if (!IsLive(member) || member.state == MemberState::kGated) continue;  // it may never start
     among_live = std::max(among_live.value_or(member.priority), member.priority);
   }
   const std::optional<int32_t> members = among_live.has_value() ? among_live : among_all;

@@ -120,11 +120,13 @@ size_t ShortenPodTerms(PodConstraints& pod) {
   return out;
 }
 
-// Kubernetes' own resources and GPUs stay: a running pod is charged for them.
+// Kubernetes' own resources and GPUs stay: a running pod is charged for them. Those of vendors come
+// before names that anybody may have made up.
 size_t ShortenRequests(PodConstraints& pod) {
   const auto rank = [](const ResourceAmount& request) {
     if (request.resource.find('/') == std::string::npos) return 0;
-    return GpuResourceOf(request.resource).has_value() ? 1 : 2;
+    if (!GpuResourceOf(request.resource).has_value()) return 3;
+    return IsOfKnownVendor(request.resource) ? 1 : 2;
   };
   std::ranges::stable_sort(pod.requests, {}, rank);
   const size_t out = Shorten(pod.requests, kMostResourcesOfPod);

@@ -60,6 +60,7 @@ class ShapeTable final {
   [[nodiscard]] const PodShape& Of(ShapeId shape) const { return draft_.tables.ShapeOf(shape); }
   // The number that nodes have the resource by; none: NumberForNodes has not given it one.
   [[nodiscard]] std::optional<ResourceId> NodeResource(absl::string_view name) const;
+  [[nodiscard]] bool is_half_full() const { return node_resources_.size() >= kMostResources / 2; }
   // From now on nodes may have these; names beyond kMostResources are passed over.
   // REQUIRES: no pod is charged for a shape that asks for one of them.
   void NumberForNodes(const std::vector<std::string>& names);

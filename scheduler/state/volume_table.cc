@@ -1,6 +1,7 @@
 #include "scheduler/state/volume_table.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +11,19 @@ namespace maniple {
 namespace {
 
 std::string KeyOf(const ObjectMeta& meta) { return ClaimKey(meta.namespace_name, meta.name); }
+
+// Nothing of it has changed that decides where its users can run. Any user may write the rest as
+// often as they like, and thousands of pods may use it.
+bool SameToPods(const Readable<PersistentVolumeClaim>& before,
+                const Readable<PersistentVolumeClaim>& after) {
+  if (!before.object.has_value() || !after.object.has_value()) return false;
+  const auto facts = [](const PersistentVolumeClaim& claim) {
+    return std::tie(claim.meta.uid, claim.meta.created, claim.meta.deleted, claim.meta.annotations,
+                    claim.meta.controller, claim.volume_name, claim.storage_class, claim.modes,
+                    claim.block, claim.size, claim.selector, claim.attributes_class, claim.phase);
+  };
+  return facts(*before.object) == facts(*after.object);
+}
 
 std::string KeyOf(const ClaimReference& claim) {
   return ClaimKey(claim.namespace_name, claim.name);
@@ -55,6 +69,8 @@ void VolumeTable::ForgetClaim(const std::string& key) {
 }
 
 void VolumeTable::SetClaim(const std::string& key, Readable<PersistentVolumeClaim> claim) {
+  const auto known = objects_.claims.find(key);
+  const bool is_news = known == objects_.claims.end() || !SameToPods(known->second, claim);
   ForgetClaim(key);
   if (claim.object.has_value() && !claim.object->volume_name.empty()) {
     objects_.claims_of_volume.insert({claim.object->volume_name, key});
@@ -63,7 +79,7 @@ void VolumeTable::SetClaim(const std::string& key, Readable<PersistentVolumeClai
     objects_.unbound_of_class.insert({claim.object->storage_class, key});
   }
   objects_.claims.emplace(key, std::move(claim));
-  MarkUsers(key);
+  if (is_news) MarkUsers(key);
 }
 
 void VolumeTable::MarkLimitsOf(const std::string& volume) {

@@ -42,6 +42,16 @@ TEST(GpuResource, KnowsWholeGpusSlicesAndParts) {
   for (const auto& c : cases) EXPECT_EQ(GpuResourceOf(c.name), c.what) << c.name;
 }
 
+TEST(GpuResource, TellsNamesOfVendorsFromThoseThatAnybodyMayMakeUp) {
+  for (const char* name : {"nvidia.com/gpu", "nvidia.com/gpu.shared", "amd.com/gpu",
+                           "gpu.intel.com/xe", "nvidia.com/mig-1g.10gb"}) {
+    EXPECT_TRUE(IsOfKnownVendor(name)) << name;
+  }
+  for (const char* name : {"a00.x/gpu", "nvidia.com/mig-mine", "example.com/gpu", "cpu", ""}) {
+    EXPECT_FALSE(IsOfKnownVendor(name)) << name;
+  }
+}
+
 TEST(GpuAsk, CountsDevicesOfAKindAndOfOneContainer) {
   GpuAsk ask = AskOf(MakePod("p").Gpu(4));
   EXPECT_EQ(ask.Devices(GpuKind::kWhole), 4);

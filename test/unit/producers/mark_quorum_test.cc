@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/base/random.h"
@@ -69,6 +70,27 @@ TEST(MarkQuorumOfKueue, ANumberThatIsNoneIsAProblem) {
     EXPECT_THAT(QuorumOfMarks(MarkField::kKueue, pods.marks()).problem,
                 HasSubstr("kueue.x-k8s.io/pod-group-total-count"))
         << total;
+  }
+}
+
+// The fear: whoever writes a list of a quarter of a megabyte on each of a thousand pods, each of
+// them another one, stops the scheduler for seconds with each change.
+TEST(MarkQuorum, ListsOfMoreThan64KiBAreAProblemAndNotRead) {
+  const std::string longest(60 << 10, ' ');
+  for (const MarkField dialect : {MarkField::kYunikorn, MarkField::kKoordinator}) {
+    const bool yunikorn = dialect == MarkField::kYunikorn;
+    PackedPods pods;
+    for (const char* differs : {"", " "}) {
+      const std::string list = yunikorn ? "[{\"name\": \"t\", \"minMember\": 2}]" : "[\"n/a\"]";
+      const char* names = yunikorn ? "yunikorn.apache.org/task-group-name: t, "
+                                     "yunikorn.apache.org/task-groups: '"
+                                   : "gang.scheduling.koordinator.sh/name: a, "
+                                     "gang.scheduling.koordinator.sh/groups: '";
+      const char* label = yunikorn ? "labels: {applicationId: x}, " : "";
+      pods.Add(absl::StrCat("{", label, "annotations: {", names, list, longest, differs, "'}}"));
+      const std::string problem = QuorumOfMarks(dialect, pods.marks()).problem;
+      EXPECT_EQ(absl::StrContains(problem, "more than 64 KiB"), *differs != '\0') << problem;
+    }
   }
 }
 

@@ -138,5 +138,16 @@ TEST(PodCapsTest, DropsTermsOnPodsAndSaysHowMany) {
   EXPECT_EQ(capped.constraints.unsupported.size(), 1);
 }
 
+TEST(PodCaps, RealGpusStayThoughOthersAreMadeUpBeforeThem) {
+  PodConstraints pod;
+  for (int i = 0; i < 70; ++i) {
+    pod.requests.push_back({absl::StrFormat("a%05d.made.up/gpu", i), Amount(1)});
+  }
+  pod.requests.push_back({"nvidia.com/gpu", Amount(8)});
+  const CappedPod capped = CappedPodOf(pod);
+  EXPECT_EQ(capped.constraints.requests.size(), kMostResourcesOfPod);
+  EXPECT_EQ(capped.constraints.requests.back().resource, "nvidia.com/gpu");
+}
+
 }  // namespace
 }  // namespace maniple::state_pod_caps_test

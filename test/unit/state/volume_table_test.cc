@@ -93,6 +93,7 @@ TEST_F(VolumeTableTest, AChangedClaimConcernsItsUsersAndNobodyElse) {
   EXPECT_THAT(StaleBy(MakeClaim("data")), ElementsAre(1, 2));
   EXPECT_THAT(StaleBy(MakeClaim("data").In("elsewhere")), ElementsAre(4));
   EXPECT_THAT(StaleBy(MakeClaim("nobody's")), IsEmpty());
+  EXPECT_THAT(StaleBy(MakeClaim("data")), IsEmpty()) << "nothing new, as often as somebody likes";
 }
 
 TEST_F(VolumeTableTest, AnEphemeralVolumeUsesTheClaimOfThePodsName) {
