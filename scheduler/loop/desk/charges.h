@@ -31,6 +31,9 @@ class Charges final {
   void Forget(GangId gang);
   // Gangs with placed members for which no Queue pays.
   [[nodiscard]] const absl::btree_set<GangId>& unadmitted() const { return unadmitted_; }
+  // A repair would do more than replace what was lost: more members, or larger ones.
+  // REQUIRES: the gang is in flight.
+  [[nodiscard]] bool AsksForMore(const Case& c) const;
   // Whether the usage of some Queue has changed since the last call.
   [[nodiscard]] bool TakeUsageChanged() { return std::exchange(usage_changed_, false); }
 
@@ -86,6 +89,7 @@ class Charges final {
   // For a repair that does more than replace what was lost: refuses it where the admitting
   // Queue no longer lets the gang's namespace in.
   [[nodiscard]] std::optional<QueueRefusal> RefusalOfMore(const Case& c);
+  [[nodiscard]] bool OnlyReplaces(const Case& c) const;
 
   Desk& desk_;
   RoomHolders& room_holders_;

@@ -36,7 +36,7 @@ std::optional<QueueRefusal> Charges::RefusalOf(const Case& c, ItemKind kind) {
   // A gang in flight cannot be stopped by the Queue that let it in, unless it asks for more.
   if (kind == ItemKind::kRepair && c.gang.admitted_queue.has_value()) {
     std::optional<QueueRefusal> refusal = RefusalOfMore(c);
-    if (refusal.has_value() || !Desk::AsksForMore(c)) return refusal;
+    if (refusal.has_value() || !AsksForMore(c)) return refusal;
   }
   return desk_.directory.RefusalOf(c.gang, desk_.ledger.book());
 }
@@ -55,21 +55,31 @@ std::optional<std::string> Charges::AdmittedBefore(const Gang& gang) const {
   return gang.queue;
 }
 
+// Its replacements are as many as it has lost at most, and no larger.
+bool Charges::OnlyReplaces(const Case& c) const {
+  const GangRequest request = desk_.RequestOf(c, ItemKind::kRepair);
+  const std::vector<Vacancy>& lost = c.record.binding->vacancies();
+  const Tables& tables = *desk_.Picture().tables;
+  const bool no_larger = std::ranges::all_of(request.wants, [&](const Want& want) {
+    return std::ranges::any_of(lost, [&](const Vacancy& vacancy) {
+      return IsNoLarger(tables.ShapeOf(want.shape), tables.ShapeOf(vacancy.shape));
+    });
+  });
+  return no_larger && request.need.total <= static_cast<int32_t>(lost.size());
+}
+
+// What was lost before this leader came is not known.
+bool Charges::AsksForMore(const Case& c) const {
+  return Desk::AsksForMore(c) || (!c.record.binding->vacancies().empty() && !OnlyReplaces(c));
+}
+
 // Otherwise a user who keeps one member running could raise minMember,
 // and get many members under a Queue that was closed long ago.
 std::optional<QueueRefusal> Charges::RefusalOfMore(const Case& c) {
   if (!c.gang.admitted_queue.has_value() || c.gang.admitted_queue->empty()) return std::nullopt;
   if (desk_.directory.Admits(*c.gang.admitted_queue, c.gang.key.namespace_name))
     return std::nullopt;
-  const GangRequest request = desk_.RequestOf(c, ItemKind::kRepair);
-  const std::vector<Vacancy>& lost = c.record.binding->vacancies();
-  const Tables& tables = *desk_.Picture().tables;
-  const bool replaces = std::ranges::all_of(request.wants, [&](const Want& want) {
-    return std::ranges::any_of(lost, [&](const Vacancy& vacancy) {
-      return IsNoLarger(tables.ShapeOf(want.shape), tables.ShapeOf(vacancy.shape));
-    });
-  });
-  if (replaces && request.need.total <= static_cast<int32_t>(lost.size())) return std::nullopt;
+  if (OnlyReplaces(c)) return std::nullopt;
   return desk_.directory.RefusalOfMore(*c.gang.admitted_queue, c.gang.key.namespace_name);
 }
 

@@ -85,6 +85,11 @@ bool Desk::AsksForMore(const Case& c) {
   return !in_stages && c.record.quorum_met > 0 && c.record.quorum_met < QuorumOf(c.gang.spec);
 }
 
+void Desk::NoteStartInVain(GangRecord& record, absl::Time now) {
+  record.no_preemption_until =
+      std::max(record.no_preemption_until, now + PauseAfter(++record.starts_in_vain));
+}
+
 std::optional<ItemKind> Desk::ItemOf(const Case& c) const {
   if (!c.gang.group_exists || !c.gang.problem.empty()) return std::nullopt;
   if (c.record.departure.has_value() && c.record.departure->whole) return std::nullopt;

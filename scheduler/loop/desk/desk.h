@@ -53,6 +53,8 @@ struct Desk {
   [[nodiscard]] std::optional<ItemKind> ItemOf(const Case& c) const;
   // Its user has raised the quorum since it was met: what it lacks is not only what it has lost.
   [[nodiscard]] static bool AsksForMore(const Case& c);
+  // Room was there, perhaps made by evictions, and the gang did not start.
+  static void NoteStartInVain(GangRecord& record, absl::Time now);
   [[nodiscard]] GangRequest RequestOf(const Case& c, ItemKind kind) const;
   // "a-0=n1 a-1=n2"
   [[nodiscard]] std::string PlacesText(const std::vector<Placement>& placements) const;

@@ -69,7 +69,8 @@ void UseCounts::MeterUse(const Case& c) {
       const KindUse use{.kind = kind, .resource = resource, .amount = amount};
       AddTo(uses, use);
       if (told == absl::InfinitePast()) continue;
-      meter.Credit(payer, use_of(use), c.now - std::max(told, member.created), c.now);
+      const absl::Time since = std::max({told, member.created, member.started});
+      meter.Credit(payer, use_of(use), c.now - std::min(since, c.now), c.now);
     }
   }
   std::vector<UsageMeter::Use> named;

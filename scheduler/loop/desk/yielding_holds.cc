@@ -32,7 +32,7 @@ bool YieldingHolds::YieldsTo(const Case& c, const Supposition& as_is, GangId hol
   if (other == nullptr) return false;
   if (YieldsToNominal(c, as_is.request(), holder, as_is.tree())) return true;
   // A gang that has begun is repaired before anything else begins that is not more important.
-  const bool has_begun = c.record.binding.has_value() && !Desk::AsksForMore(c);
+  const bool has_begun = c.record.binding.has_value() && !charges_.AsksForMore(c);
   if (has_begun) return other->priority <= c.gang.priority;
   if (!c.gang.preempts) return false;
   const bool lower = other->priority < c.gang.priority;

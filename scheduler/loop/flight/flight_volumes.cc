@@ -133,6 +133,7 @@ void Flights::GiveUpVolumes(Case& c, std::string why) {
   c.record.volumes.reset();
   for (const Placement& placement : placements) desk_.state.Release(placement.pod, desk_.news);
   GangRecord& record = c.record;
+  Desk::NoteStartInVain(record, c.now);
   if (!record.undo_backoff.has_value()) record.undo_backoff = Backoff(desk_.options.undo_backoff);
   record.volumes_again_at = c.now + record.undo_backoff->Next(desk_.random);
   desk_.Log(c, "volumes", absl::StrCat(": given up: ", why));

@@ -107,7 +107,7 @@ void Flights::NoteQuorum(Case& c) {
     ForgetQuorum(c.record);
   } else if (c.gang.group_exists && c.gang.problem.empty() && c.assembly.need.Met() &&
              !c.record.quorum_reached_at.has_value()) {
-    c.record.quorum_reached_at = StartOf(c);
+    c.record.quorum_reached_at = std::max(StartOf(c), c.gang.created);
   }
   if (c.assembly.need.Met()) c.record.quorum_met = QuorumOf(c.gang.spec);
 }
@@ -274,6 +274,7 @@ void Flights::HearOfPod(const Errand& errand, const WriteResult& result, absl::T
 void Flights::OnQuorumBound(Case& c) {
   GangRecord& record = c.record;
   record.quorum_met = QuorumOf(c.gang.spec);
+  record.starts_in_vain = 0;
   record.undo_backoff.reset();
   record.undone_because.reset();
   record.evicted.reset();
@@ -282,7 +283,8 @@ void Flights::OnQuorumBound(Case& c) {
     desk_.Log(c, "restored");
     return;
   }
-  record.quorum_reached_at = c.now;
+  // By the server's clock, where ours is behind it: a later leader believes no earlier time.
+  record.quorum_reached_at = std::max(c.now, c.gang.created);
   record.awaits_ready = true;
   ++desk_.counters.gangs_bound;
   QueueHistory& history = desk_.directory.HistoryOf(record.queue);
@@ -324,6 +326,7 @@ void Flights::OnUndone(Case& c, const Undone& undone) {
     CountLeaving(c, LeavingCause::kQuorumLost);
   } else {
     ++desk_.counters.gangs_undone;
+    Desk::NoteStartInVain(record, c.now);
     record.last_undone_at = c.now;
     record.undone_because.reset();
     if (!undone.detail.empty()) record.undone_because = undone.detail;

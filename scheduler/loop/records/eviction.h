@@ -92,4 +92,13 @@ struct Evictable {
   }
 };
 
+// How long a gang evicts nobody after so many starts in a row that came to nothing. The first may
+// have been bad luck; but whoever comes back meanwhile must not be evicted over and over.
+[[nodiscard]] inline absl::Duration PauseAfter(int starts_in_vain) {
+  constexpr absl::Duration kFirst = absl::Seconds(15), kMost = absl::Minutes(30);
+  constexpr int kMostDoublings = 7;
+  if (starts_in_vain <= 1) return absl::ZeroDuration();
+  return std::min(kMost, kFirst * (1 << std::min(starts_in_vain - 2, kMostDoublings)));
+}
+
 }  // namespace maniple

@@ -161,6 +161,7 @@ struct GangRecord {
   // Since when it evicts nobody because others leave anyway; none: it does not wait for that.
   std::optional<absl::Time> leaving_awaited_since;
   absl::Time no_preemption_until = absl::InfinitePast();
+  int starts_in_vain = 0;  // since its quorum was bound last: room was there, and it did not start
   absl::Time victims_later = absl::InfiniteFuture();  // when the next victim's protection ends
   Rare<Evictable> evictable;                          // as of the last look; none: nothing of it
   bool initial_share_used = false;

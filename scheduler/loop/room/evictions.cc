@@ -138,6 +138,7 @@ void Evictions::GiveUpClaim(Case& c) {
 void Evictions::SeeClaim(Case& c) {
   if (!c.record.claim.has_value() || c.now < c.record.claim->until) return;
   c.record.no_preemption_until = c.now + kPauseAfterClaim;
+  Desk::NoteStartInVain(c.record, c.now);
   GiveUpClaim(c);
 }
 
@@ -146,15 +147,17 @@ bool Evictions::WaitForClaim(Case& c, QueueItem item) {
   GangRecord& record = c.record;
   if (item.kind == ItemKind::kSurplus || !record.claim.has_value()) return false;
   if (!RoomIsToCome(c)) {
+    Desk::NoteStartInVain(record, c.now);
     GiveUpClaim(c);
     return false;
   }
   parts_.parking.Note(c, item,
                       {.reason = WaitReason::kWaitingForPreemption, .message = record.claim->text});
-  parts_.parking.Park(c, item,
-                      {.class_key = absl::StrCat("claim ", c.gang.id.index()),
-                       .relief = kReliefRoom | kReliefNodes | kReliefQuota | kReliefQueue,
-                       .until = record.claim->until});
+  parts_.parking.Park(
+      c, item,
+      {.class_key = absl::StrCat("claim ", c.gang.id.index()),
+       .relief = kReliefRoom | kReliefNodes | kReliefQuota | kReliefQueue | kReliefLoss,
+       .until = record.claim->until});
   return true;
 }
 
@@ -229,7 +232,7 @@ void Evictions::FollowDeparture(Case& c, Departure& departure) {
     leaving.next_try = absl::InfiniteFuture();
     if (std::exchange(leaving.seen_leaving, true)) continue;
     departure.begun = departure.begun || leaving.asked;
-    WaitForDeparture(departure, c.now + pod.grace + kClaimFor);
+    WaitForDeparture(departure, c.now + std::min(pod.grace, kLongestGrace) + kClaimFor);
   }
 }
 
@@ -343,7 +346,9 @@ void Evictions::HurryEvictions(absl::Time now) {
   for (const GangId id : departing_) {
     for (auto& [pod, leaving] : desk_.records.at(id)->departure->pods) {
       if (leaving.under_way || leaving.seen_leaving) continue;
-      leaving.next_try = std::min(leaving.next_try, std::max(now, leaving.not_before));
+      // Each label of a pod may be such news: the first pause is kept.
+      leaving.next_try =
+          std::min(leaving.next_try, std::max(now + kTryAgain.first, leaving.not_before));
     }
     desk_.touched.insert(id);
   }

@@ -12,6 +12,9 @@
 
 namespace maniple {
 
+// Nobody waits longer for a pod that is on its way out: users may give theirs any time to end.
+inline constexpr absl::Duration kLongestGrace = absl::Hours(1);
+
 struct LeavingPods {
   struct Pod {
     PodId pod;

@@ -12,6 +12,20 @@
 #include "scheduler/report/message.h"
 
 namespace maniple {
+namespace {
+
+// Where nobody knows when its quorum was bound (its PodGroup is gone): the first of its members
+// that stand runs since then. Never `now`, which would protect it for ever.
+absl::Time BeganBy(const Gang& gang) {
+  absl::Time began = absl::InfiniteFuture();
+  for (const Member& member : gang.members) {
+    if (member.state != MemberState::kBound) continue;
+    began = std::min(began, std::max(member.started, member.created));
+  }
+  return began;
+}
+
+}  // namespace
 
 bool Preemptions::MayPreempt(const Case& c, const Rejection& rejection) const {
   if (!c.gang.preempts || c.now < c.record.no_preemption_until) return false;
@@ -54,7 +68,7 @@ absl::Duration Preemptions::ProtectedRuntimeOf(const Gang& gang, const GangRecor
 RunningGang Preemptions::RunningGangOf(const Gang& gang, const GangRecord& record, absl::Time now) {
   const Tables& tables = *desk_.Picture().tables;
   // An earlier leader's clock may have been ahead of ours; that protects no gang for longer.
-  const absl::Time started = std::min(record.quorum_reached_at.value_or(now), now);
+  const absl::Time started = std::min(record.quorum_reached_at.value_or(BeganBy(gang)), now);
   RunningGang entry{.gang = gang.id,
                     .name = GangText(gang.key),
                     .queue = QueueOf(record),
@@ -227,12 +241,12 @@ LeavingPods Preemptions::WhatIsLeft(GangId to) {
     const QuotaNodeId queue = QueueOf(*record);
     for (const Member& member : gang->members) {
       if (!Leaves(member, *record)) continue;
+      const absl::Duration grace = desk_.state.FindPod(member.pod)->grace;
+      if (grace > kLongestGrace) continue;
       const PlacedPods placed{.shape = member.shape, .node = member.node};
       leaving.open.rooms.push_back({.node = member.node, .shape = member.shape});
-      leaving.pods.push_back({.pod = member.pod,
-                              .node = member.node,
-                              .queue = queue,
-                              .grace = desk_.state.FindPod(member.pod)->grace});
+      leaving.pods.push_back(
+          {.pod = member.pod, .node = member.node, .queue = queue, .grace = grace});
       if (!queue.valid()) continue;
       leaving.open.quota.emplace_back(queue,
                                       desk_.ledger.CostOf(record->queue, {&placed, 1}, tables));

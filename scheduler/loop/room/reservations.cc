@@ -19,11 +19,15 @@ constexpr absl::Duration kPlanAgainAfter = absl::Minutes(1);
 // lasts at least `patience`, which is timeouts.reservationAfter. Where ends are only estimated, it
 // lasts at least so many times `patience` in all.
 constexpr int kPatienceForEstimates = 6;
+// But no hold lasts longer, for it keeps all others of its tree from one: a user may say that what
+// runs ends in ten years.
+constexpr absl::Duration kLongestHold = absl::Hours(24);
 
 absl::Time LastMoment(absl::Time made, const StartPlan& plan, absl::Duration patience) {
   const absl::Time known = std::max(plan.at + (plan.at - made), plan.at + patience);
-  return plan.end == EndIs::kKnown ? known
-                                   : std::max(known, made + kPatienceForEstimates * patience);
+  const absl::Time wished =
+      plan.end == EndIs::kKnown ? known : std::max(known, made + kPatienceForEstimates * patience);
+  return std::min(wished, made + std::max(kLongestHold, kPatienceForEstimates * patience));
 }
 
 bool SameRooms(const std::vector<Reservation::Room>& rooms, const std::vector<FreedRoom>& others) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "scheduler/loop/records/eviction.h"
+
 namespace maniple {
 namespace {
 
@@ -49,6 +51,14 @@ TEST(LeftFor, TermsDifferInEveryPart) {
     change(other);
     EXPECT_NE(TermsOf(other), TermsOf(terms));
   }
+}
+
+// The fear: a gang that cannot start where room was made for it evicts the same one for ever.
+TEST(StartsInVain, PauseTheNextPreemptionForLongerEachTime) {
+  EXPECT_EQ(PauseAfter(1), absl::ZeroDuration()) << "the cluster may have changed";
+  EXPECT_EQ(PauseAfter(2), absl::Seconds(15));
+  EXPECT_EQ(PauseAfter(3), absl::Seconds(30));
+  for (const int many : {9, 10, 1'000'000}) EXPECT_EQ(PauseAfter(many), absl::Minutes(30));
 }
 
 }  // namespace
