@@ -124,12 +124,12 @@ bool RecallCleaned(Gang& gang) {
   // Pods that came after all members had succeeded are of a new run.
   const bool over = gang.status.phase == "Completed" && gang.status.members.succeeded >= quorum;
   if (over && std::any_of(gang.members.begin(), gang.members.end(), IsLive)) return false;
-  const int32_t known = Assemble(gang).counts.succeeded;
+  const int32_t seen = Assemble(gang).counts.succeeded - gang.cleaned.unranked;
   const int32_t most = std::max(quorum, kMostBeyondQuorum);
   const int32_t told = std::min(gang.status.members.succeeded, most);
-  if (known >= told) return false;
-  gang.cleaned.unranked += told - known;
-  return true;
+  // Never added up: who was told of and not seen a moment ago may be seen by now.
+  const int32_t unranked = std::max(0, told - seen);
+  return std::exchange(gang.cleaned.unranked, unranked) != unranked;
 }
 
 }  // namespace maniple

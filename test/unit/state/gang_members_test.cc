@@ -172,6 +172,18 @@ TEST(GangMembers, OfWhatTheStatusTellsEachIsRecalledOnce) {
   }
 }
 
+// The fear: the status of one's own leader comes before the pod that it tells of.
+TEST(GangMembers, WhoIsSeenAfterItWasToldOfCountsOnce) {
+  Gang gang = GangOf(3);
+  gang.status.members.succeeded = 2;
+  EXPECT_TRUE(RecallCleaned(gang));
+  EXPECT_EQ(gang.cleaned.unranked, 2);
+  gang.members.push_back(MemberOf(0, 0, MemberState::kSucceeded));
+  EXPECT_TRUE(RecallCleaned(gang));
+  EXPECT_EQ(gang.cleaned.unranked, 1);
+  EXPECT_FALSE(RecallCleaned(gang));
+}
+
 TEST(GangMembers, SuccessesOfARunThatIsOverAreNotRecalledForTheNext) {
   Gang gang = GangOf(2);
   gang.status.phase = "Completed";
