@@ -42,10 +42,15 @@ bool SameRooms(const std::vector<Reservation::Room>& rooms, const std::vector<Fr
 // room that one holder gets later must not be taken for room that another needs sooner.
 // Nodes of holders that yield to the gang at once are open to it.
 std::optional<StartPlan> Reservations::PlanStartOf(const Case& c, const GangRequest& request,
-                                                   Beside beside, absl::Time by) {
-  OpenHolds others, yielding;
+                                                   Beside beside, absl::Time by,
+                                                   std::optional<GangId> displaced) {
+  OpenHolds others, yielding, gone;
   for (const GangId holder : parts_.room_holders.holders()) {
     if (holder == c.gang.id) continue;
+    if (holder == displaced) {
+      gone.Add(holder, *desk_.records.at(holder), desk_.ledger.book());
+      continue;
+    }
     OpenHolds& holds = parts_.yielding.YieldsToNominal(c, request, holder, desk_.ledger.tree())
                            ? yielding
                            : others;
@@ -57,6 +62,7 @@ std::optional<StartPlan> Reservations::PlanStartOf(const Case& c, const GangRequ
     for (Release& release : releases) release.queue = QuotaNodeId();
   }
   then.Free(yielding.rooms);
+  then.Free(gone);
   switch (beside) {
     case Beside::kOthers:
       for (const GangId holder : others.holders) {
@@ -119,14 +125,12 @@ bool Reservations::Reserve(GangId gang, absl::Time now) {
     parts_.room_holders.lines().Bar(gang, parts_.searches.SearchAgainAt(*c));
     return false;
   }
-  if (const Opening opening = OpeningFor({.queue = c->gang.queue, .gang = gang, .since = now});
-      opening.displaced.has_value()) {
-    EndReservation(*opening.displaced, now);
-  }
+  const Opening opening = OpeningFor({.queue = c->gang.queue, .gang = gang, .since = now});
   GangRequest request = desk_.RequestOf(*c, ItemKind::kQuorum);
   SearchWork work = parts_.searches.WorkForLater(*c);
   request.work = &work;
-  const std::optional<StartPlan> plan = PlanStartOf(*c, request, Beside::kOthers, now);
+  const std::optional<StartPlan> plan =
+      PlanStartOf(*c, request, Beside::kOthers, now, opening.displaced);
   if (!plan.has_value()) {
     // No other gang begins to hold room before the one that has waited longest.
     if (!parts_.room_holders.holders().empty() &&
@@ -143,6 +147,7 @@ bool Reservations::Reserve(GangId gang, absl::Time now) {
     return false;
   }
   parts_.searches.NoteSearch(*c, work, CameTo::kAPlan);
+  if (opening.displaced.has_value()) EndReservation(*opening.displaced, now);
   ++desk_.counters.reservations;
   c->record.reservation =
       Reservation{.modest = IsModest(c->record),

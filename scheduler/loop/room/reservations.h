@@ -63,8 +63,10 @@ class Reservations final {
   void Keep(Case& c, const GangRequest& request, const StartPlan& plan);
   void EndReservationsUnder(const Case& c, const GangRequest& request);
   [[nodiscard]] bool SendOverstayersAway(Case& c, const GangRequest& request);
+  // As if `displaced` held no room any more.
   [[nodiscard]] std::optional<StartPlan> PlanStartOf(const Case& c, const GangRequest& request,
-                                                     Beside beside, absl::Time by);
+                                                     Beside beside, absl::Time by,
+                                                     std::optional<GangId> displaced = {});
   [[nodiscard]] absl::Time NextTurn();  // of a head, to hold room
   [[nodiscard]] absl::Time ReservationDue(const WaitingLines::Head& head) const;
   [[nodiscard]] Opening OpeningFor(const WaitingLines::Head& head) const;

@@ -39,6 +39,14 @@ void Wakes::WakeParked(absl::Time now) {
       reservation.stale = true;
       for (const Reservation::Room& room : reservation.rooms) held.insert(room.node);
     }
+    // What is held for a lost member without a Queue yields to who asks for nominal quota.
+    for (const GangId mending : parts_.flights.mending()) {
+      const Gang* gang = desk_.state.FindGang(mending);
+      if (gang == nullptr || !gang->queue.empty()) continue;
+      for (const HeldVacancy& vacancy : desk_.records.at(mending)->holds) {
+        held.insert(vacancy.node);
+      }
+    }
     const auto fits = [&](ShapeId shape) {
       if (domains_changed ? desk_.state.AsksOfPods(shape) : desk_.state.LooksAt(shape, counts))
         return true;
