@@ -14,12 +14,13 @@ namespace {
 // The facts of a member that decide the gang's priority, and whether the gang may preempt.
 struct Weight {
   int32_t priority = 0;
-  bool live = false, succeeded = false;
+  bool live = false, gated = false, succeeded = false;
   friend bool operator==(const Weight&, const Weight&) = default;
 };
 Weight WeightOf(const Member& member) {
   return {.priority = member.priority,
           .live = IsLive(member),
+          .gated = member.state == MemberState::kGated,
           .succeeded = member.state == MemberState::kSucceeded};
 }
 
