@@ -56,6 +56,7 @@ void Leadership::Forget(GangId id, absl::Time now) {
   if (desk_.bans > 0) preemptions_.BanEnded();
   evictions_.Forget(id);
   charges_.Forget(id);
+  if (it->second->binding.has_value()) flights_.EndBinding(*it->second);
   flights_.DropHolds(*it->second);
   evictions_.DropClaim(*it->second);
   room_holders_.Drop(id, *it->second);

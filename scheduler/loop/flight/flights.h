@@ -40,6 +40,8 @@ class Flights final {
   // Holds for the vacancies of a gang in flight: quota always, room as far as there is some.
   void ReconcileHolds(Case& c);
   void DropHolds(GangRecord& record);
+  // REQUIRES: the gang is in flight.
+  void EndBinding(GangRecord& record);
   // Sends a request about one pod, which the reply names.
   void SendTo(PodId pod, ErrandKind kind,
               absl::FunctionRef<HttpRequest(const PodReference&)> request);
@@ -67,7 +69,6 @@ class Flights final {
   // False: no member has a claim that waits for its node.
   [[nodiscard]] bool StartVolumes(Case& c, const std::vector<Placement>& placements);
   void BeginBinding(GangRecord& record, BindPhase phase, absl::Time since);
-  void EndBinding(GangRecord& record);
   void CarryOut(Case& c, const BindAction& action);
   void CoolDown(NodeId node, absl::Time now);
   void OnQuorumBound(Case& c);
