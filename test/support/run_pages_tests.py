@@ -46,8 +46,16 @@ class WordsTest(unittest.TestCase):
         source = (ROOT / "scheduler/report/reason.cc").read_text()
         names = re.findall(r'{WaitReason::k\w+, "(\w+)"', source)
         page = (ROOT / "deploy/api.md").read_text()
-        page = page[page.index("\n## Reasons"):page.index("\n## PodGroup")]
+        page = page[page.index("\n## Reasons"):page.index("\n## Events")]
         self.assertEqual(sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)), sorted(names))
+
+    def test_each_event_is_told(self):
+        source = (ROOT / "scheduler/report/events.cc").read_text()
+        names = re.findall(r'EventType::k\w+,\s+(?:lost \? )?"(\w+)"(?: : "(\w+)")?|WaitReason::k(\w+)', source)
+        page = (ROOT / "deploy/api.md").read_text()
+        page = page[page.index("\n## Events"):page.index("\n## PodGroup")]
+        told = {name for row in re.findall(r"^\| (`[^|]*`) \|", page, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
+        self.assertEqual(told, {name for found in names for name in found if name})
 
     def test_each_step_of_scenarios_is_told(self):
         steps = re.findall(r'{"(\w+)", &Player::', (ROOT / "test/scenario/scenario.cc").read_text())
