@@ -25,7 +25,12 @@ class PageStreams::Stream final : public HttpStream {
   std::optional<Piece> Next(absl::Time now) override {
     if (ended_) return Piece();
     if (now >= until_) return End();
-    if (const ClusterViewPtr view = source_(now - kStreamViewLife)) shared_.feed.Take(view);
+    if (const ClusterViewPtr view = source_(now - kStreamViewLife)) {
+      // Only the replica that leads knows what waits and what is charged: the page looks for it.
+      if (leader_.value_or(view->leader) != view->leader) return End();
+      leader_ = view->leader;
+      shared_.feed.Take(view);
+    }
     if (const PageEventPtr event = shared_.feed.After(last_)) {
       last_ = event->id;
       said_ = now;
@@ -47,6 +52,7 @@ class PageStreams::Stream final : public HttpStream {
   Shared& shared_;
   std::string last_;  // id of the last event that the reader has
   const absl::Time until_;
+  std::optional<bool> leader_;  // whether this process led as the reader was first told
   absl::Time said_ = absl::InfinitePast();
   bool ended_ = false;
 };

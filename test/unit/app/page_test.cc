@@ -14,6 +14,7 @@
 #include "api/base/clock.h"
 #include "scheduler/app/http/http_endpoint.h"
 #include "scheduler/app/http/http_surface.h"
+#include "scheduler/app/http/page_streams.h"
 #include "test/support/socket_client.h"
 #include "test/support/tls_client.h"
 
@@ -270,6 +271,24 @@ TEST_F(PageSurfaceTest, BeyondThisMachineTheProgramIsOpenAndTheRowsAreNot) {
     EXPECT_THAT(AskOverTls(port, TLS1_3_VERSION, path), StartsWith("HTTP/1.1 401")) << path;
   }
   EXPECT_EQ(views_, 0);
+}
+
+// The fear: the page goes on showing what a replica knows that leads no more: nothing waits.
+TEST(PageStreams, EndWhenTheLeadIsWonOrLostSoThatThePageLooksForWhoLeads) {
+  ClusterView view;
+  PageStreams streams([&](absl::Time) { return std::make_shared<const ClusterView>(view); }, "p");
+  for (const bool leads_at_first : {true, false}) {
+    view.leader = leads_at_first;
+    const absl::Time now = absl::FromUnixSeconds(1'700'000'000);
+    const std::unique_ptr<HttpStream> stream =
+        streams.Open({}, "", now, absl::Hours(1)).open_stream();
+    ASSERT_THAT(stream->Next(now), testing::Optional(Not(nullptr)));
+    view.leader = !leads_at_first;
+    const std::optional<HttpStream::Piece> last = stream->Next(now + absl::Seconds(1));
+    ASSERT_TRUE(last.has_value() && *last != nullptr);
+    EXPECT_THAT(**last, StartsWith("event: end"));
+    EXPECT_THAT(stream->Next(now + absl::Seconds(2)), testing::Optional(HttpStream::Piece()));
+  }
 }
 
 }  // namespace
