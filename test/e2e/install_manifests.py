@@ -51,7 +51,7 @@ RICH = {
     "podAnnotations": {"sidecar.istio.io/inject": "false"},
     "podSecurityContext": {"runAsUser": None, "runAsGroup": None, "fsGroup": None},
     "extraArgs": ["--decision-log=-"],
-    "env": [{"name": "https_proxy", "value": "http://proxy.example:3128"}],
+    "env": [{"name": "no_proxy", "value": "10.0.0.0/8"}],
     "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
         {"matchExpressions": [{"key": "nvidia.com/gpu.present", "operator": "DoesNotExist"}]}]}}},
     "tolerations": [{"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"}],

@@ -158,8 +158,7 @@ struct GangRecord {
   Rare<Claim> claim;
   Rare<Departure> departure;
   std::optional<int32_t> loose_priority;  // as Preemptions has counted it
-  // Since when it evicts nobody because others leave anyway; none: it does not wait for that.
-  std::optional<absl::Time> leaving_awaited_since;
+  std::optional<absl::Time> leaving_awaited_since;  // it evicts nobody since: others leave anyway
   absl::Time no_preemption_until = absl::InfinitePast();
   int starts_in_vain = 0;  // since its quorum was bound last: room was there, and it did not start
   absl::Time victims_later = absl::InfiniteFuture();  // when the next victim's protection ends
