@@ -157,7 +157,7 @@ struct GangRecord {
   // Evictions and Preemptions.
   Rare<Claim> claim;
   Rare<Departure> departure;
-  std::optional<int32_t> loose_priority;  // as Preemptions has counted it
+  std::optional<int32_t> loose_priority;            // as Preemptions has counted it
   std::optional<absl::Time> leaving_awaited_since;  // it evicts nobody since: others leave anyway
   absl::Time no_preemption_until = absl::InfinitePast();
   int starts_in_vain = 0;  // since its quorum was bound last: room was there, and it did not start
