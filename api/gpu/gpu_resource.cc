@@ -29,8 +29,7 @@ bool IsOfKnownVendor(absl::string_view resource) {
   (void)absl::ConsumeSuffix(&resource, ".shared");
   absl::string_view slice = resource;
   if (absl::ConsumePrefix(&slice, "nvidia.com/mig-")) return ComputeSlicesOf(slice) > 0;
-  return resource == kNvidiaGpu || resource == "amd.com/gpu" ||
-         absl::StartsWith(resource, "gpu.intel.com/") ||
+  return resource == "amd.com/gpu" || absl::StartsWith(resource, "gpu.intel.com/") ||
          absl::StartsWith(resource, "nvidia.com/gpu");
 }
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
@@ -14,7 +17,32 @@ namespace {
 
 // The lists of all pods of a gang are read anew whenever one of its pods says something else.
 constexpr size_t kMostListBytes = 64 << 10;
-constexpr char kTooLong[] = "the lists of its pods have more than 64 KiB";
+
+std::string PathOf(MarkField field) {
+  return absl::StrCat("metadata.annotations[", MarkWords(field), "] of a pod: ");
+}
+
+// Lists that the pods of a gang carry: each is read once, and so many bytes of them in all.
+class Lists final {
+ public:
+  Lists(MarkField field, std::string& problem) : field_(field), problem_(problem) {}
+
+  // The list of the pod is to be read. `own`: what else its meaning depends on.
+  [[nodiscard]] bool IsNew(const PodMarks& marks, absl::string_view own) {
+    const absl::string_view text = marks.Get(field_);
+    if (bytes_ > kMostListBytes || !known_.insert({own, text}).second) return false;
+    bytes_ += text.size();
+    if (bytes_ <= kMostListBytes) return true;
+    problem_ = absl::StrCat(PathOf(field_), "the lists of its pods have more than 64 KiB");
+    return false;
+  }
+
+ private:
+  const MarkField field_;
+  std::string& problem_;
+  absl::btree_set<std::pair<absl::string_view, absl::string_view>> known_;
+  size_t bytes_ = 0;
+};
 
 // The largest number that a pod says; absent: none says one.
 std::optional<int64_t> LargestCount(MarkField field, const std::vector<PodMarks>& members,
@@ -52,18 +80,13 @@ MarkQuorum OfKueue(const std::vector<PodMarks>& members) {
 MarkQuorum OfKoordinator(const std::vector<PodMarks>& members) {
   MarkQuorum out;
   std::map<std::string, std::vector<PodMarks>> gangs;
-  absl::btree_set<absl::string_view> read;
-  size_t bytes = 0;
+  Lists lists(MarkField::kKoordinatorGroups, out.problem);
   for (const PodMarks& marks : members) {
-    const absl::string_view text = marks.Get(MarkField::kKoordinatorGroups);
-    if (read.insert(text).second) bytes += text.size();
-    if (bytes > kMostListBytes) {
-      out.problem = absl::StrCat("metadata.annotations[", MarkWords(MarkField::kKoordinatorGroups),
-                                 "] of a pod: ", kTooLong);
-      break;
+    const absl::string_view own = marks.Get(MarkField::kKoordinator);
+    if (lists.IsNew(marks, own)) {
+      for (const std::string& name : KoordinatorGroups(marks)) gangs[name];
     }
-    for (const std::string& name : KoordinatorGroups(marks)) gangs[name];
-    gangs[std::string(marks.Get(MarkField::kKoordinator))].push_back(marks);
+    gangs[std::string(own)].push_back(marks);
   }
   for (const auto& [name, pods] : gangs) {
     const int64_t minimum =
@@ -81,18 +104,11 @@ MarkQuorum OfKoordinator(const std::vector<PodMarks>& members) {
 MarkQuorum OfYunikorn(const std::vector<PodMarks>& members) {
   MarkQuorum out;
   std::map<std::string, int64_t> groups;
-  absl::btree_set<absl::string_view> read;  // most pods say the same
-  size_t bytes = 0;
+  Lists lists(MarkField::kTaskGroups, out.problem);
   for (const PodMarks& marks : members) {
     const absl::string_view text = marks.Get(MarkField::kTaskGroups);
-    if (text.empty() || !read.insert(text).second) continue;
-    const std::string path =
-        absl::StrCat("metadata.annotations[", MarkWords(MarkField::kTaskGroups), "] of a pod: ");
-    bytes += text.size();
-    if (bytes > kMostListBytes) {
-      out.problem = absl::StrCat(path, kTooLong);
-      break;
-    }
+    if (text.empty() || !lists.IsNew(marks, "")) continue;
+    const std::string path = PathOf(MarkField::kTaskGroups);
     const absl::StatusOr<Json> table = Json::Parse(text);
     if (!table.ok() || table->type() != Json::Type::kArray) {
       out.problem = absl::StrCat(path, "must be a JSON list");

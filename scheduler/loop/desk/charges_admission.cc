@@ -70,7 +70,7 @@ bool Charges::OnlyReplaces(const Case& c) const {
 
 // What was lost before this leader came is not known.
 bool Charges::AsksForMore(const Case& c) const {
-  return Desk::AsksForMore(c) || (!c.record.binding->vacancies().empty() && !OnlyReplaces(c));
+  return Desk::QuorumWasRaised(c) || (!c.record.binding->vacancies().empty() && !OnlyReplaces(c));
 }
 
 // Otherwise a user who keeps one member running could raise minMember,

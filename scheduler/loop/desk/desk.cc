@@ -79,7 +79,7 @@ void Desk::MeetGroup(GangRecord& record, const Gang& gang) {
   ForgetLeaving(record);
 }
 
-bool Desk::AsksForMore(const Case& c) {
+bool Desk::QuorumWasRaised(const Case& c) {
   // Producers that make members in stages raise the quorum themselves.
   const bool in_stages = c.gang.foreign != nullptr && !c.gang.foreign->starts.empty();
   return !in_stages && c.record.quorum_met > 0 && c.record.quorum_met < QuorumOf(c.gang.spec);

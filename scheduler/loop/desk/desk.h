@@ -52,7 +52,7 @@ struct Desk {
   // The item of the gang that is to be decided next; none: nothing is.
   [[nodiscard]] std::optional<ItemKind> ItemOf(const Case& c) const;
   // Its user has raised the quorum since it was met: what it lacks is not only what it has lost.
-  [[nodiscard]] static bool AsksForMore(const Case& c);
+  [[nodiscard]] static bool QuorumWasRaised(const Case& c);
   // Room was there, perhaps made by evictions, and the gang did not start.
   static void NoteStartInVain(GangRecord& record, absl::Time now);
   [[nodiscard]] GangRequest RequestOf(const Case& c, ItemKind kind) const;

@@ -91,6 +91,14 @@ TEST(MarkQuorum, ListsOfMoreThan64KiBAreAProblemAndNotRead) {
       const std::string problem = QuorumOfMarks(dialect, pods.marks()).problem;
       EXPECT_EQ(absl::StrContains(problem, "more than 64 KiB"), *differs != '\0') << problem;
     }
+    PackedPods one;  // whose very first list is too long
+    one.Add(yunikorn ? absl::StrCat("{labels: {applicationId: x}, annotations: {",
+                                    "yunikorn.apache.org/task-group-name: t, ",
+                                    "yunikorn.apache.org/task-groups: '[", longest, longest, "]'}}")
+                     : absl::StrCat("{annotations: {gang.scheduling.koordinator.sh/name: a, ",
+                                    "gang.scheduling.koordinator.sh/groups: '[", longest, longest,
+                                    "]'}}"));
+    EXPECT_THAT(QuorumOfMarks(dialect, one.marks()).problem, HasSubstr("more than 64 KiB"));
   }
 }
 
