@@ -17,6 +17,9 @@ std::string KeyOf(const ObjectMeta& meta) { return ClaimKey(meta.namespace_name,
 bool SameToPods(const Readable<PersistentVolumeClaim>& before,
                 const Readable<PersistentVolumeClaim>& after) {
   if (!before.object.has_value() || !after.object.has_value()) return false;
+  // Of one that is being bound each version counts: a node that was selected and taken back
+  // between two looks shows in nothing else.
+  if (!after.object->bound()) return false;
   const auto facts = [](const PersistentVolumeClaim& claim) {
     return std::tie(claim.meta.uid, claim.meta.created, claim.meta.deleted, claim.meta.annotations,
                     claim.meta.controller, claim.volume_name, claim.storage_class, claim.modes,

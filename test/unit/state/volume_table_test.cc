@@ -93,7 +93,9 @@ TEST_F(VolumeTableTest, AChangedClaimConcernsItsUsersAndNobodyElse) {
   EXPECT_THAT(StaleBy(MakeClaim("data")), ElementsAre(1, 2));
   EXPECT_THAT(StaleBy(MakeClaim("data").In("elsewhere")), ElementsAre(4));
   EXPECT_THAT(StaleBy(MakeClaim("nobody's")), IsEmpty());
-  EXPECT_THAT(StaleBy(MakeClaim("data")), IsEmpty()) << "nothing new, as often as somebody likes";
+  EXPECT_THAT(StaleBy(MakeClaim("data")), ElementsAre(1, 2)) << "it is not bound yet";
+  EXPECT_THAT(StaleBy(MakeClaim("data").BoundTo("pv")), ElementsAre(1, 2));
+  EXPECT_THAT(StaleBy(MakeClaim("data").BoundTo("pv")), IsEmpty()) << "as often as somebody likes";
 }
 
 TEST_F(VolumeTableTest, AnEphemeralVolumeUsesTheClaimOfThePodsName) {
