@@ -265,7 +265,8 @@ void Charges::ChargeQuota(const Case& c) {
 }
 
 void Charges::LeaveLine(const Case& c) {
-  room_holders_.lines().Leave(c.gang.id, c.now);
+  // Whoever comes back goes on from there.
+  c.record.was_head = std::max(c.record.was_head, room_holders_.lines().Leave(c.gang.id, c.now));
   if (!c.record.reservation.has_value()) return;
   room_holders_.Drop(c.gang.id, c.record);
   ChargeQuota(c);

@@ -28,6 +28,11 @@ class Charges final {
   void ChargeQuota(const Case& c);
   // The gang holds no room any more, and stands in no line.
   void LeaveLine(const Case& c);
+  // Nobody of its Queue waits before it.
+  [[nodiscard]] bool IsFirstInLine(const Case& c) const {
+    return room_holders_.lines().IsFirst(c.gang.id) ||
+           !room_holders_.lines().HeadOf(c.gang.queue).has_value();
+  }
   void Forget(GangId gang);
   // Gangs with placed members for which no Queue pays.
   [[nodiscard]] const absl::btree_set<GangId>& unadmitted() const { return unadmitted_; }

@@ -50,20 +50,23 @@ bool Reversals::MadeLeave(const Gang& other, const Gang& gang) const {
   });
 }
 
-void Reversals::NoteLeaving(GangId id, const Gang& preemptor) {
+std::optional<LeftFor> Reversals::LeavesFor(GangId id, const Gang& preemptor) {
   const Gang& victim = *desk_.state.FindGang(id);
-  GangRecord& record = *desk_.records.at(id);
   if (MadeLeave(victim, preemptor)) ++desk_.counters.preemption_reversals;
-  if (preemptor.group_uid.empty()) return;
-  if (!record.left_for.has_value()) {
-    record.left_for.emplace();
+  if (preemptor.group_uid.empty()) return std::nullopt;
+  const std::string& queue = desk_.records.at(id)->queue;
+  return LeftFor{.name = GangText(preemptor.key),
+                 .queue = queue.empty() || preemptor.queue == queue ? "" : preemptor.queue,
+                 .uid = preemptor.group_uid,
+                 .terms = TermsBetween(victim, preemptor)};
+}
+
+void Reversals::NoteLeft(GangRecord& victim, LeftFor left) {
+  if (!victim.left_for.has_value()) {
+    victim.left_for.emplace();
     ++desk_.bans;
   }
-  Remember({.name = GangText(preemptor.key),
-            .queue = record.queue.empty() || preemptor.queue == record.queue ? "" : preemptor.queue,
-            .uid = preemptor.group_uid,
-            .terms = TermsBetween(victim, preemptor)},
-           *record.left_for);
+  Remember(std::move(left), *victim.left_for);
 }
 
 }  // namespace maniple

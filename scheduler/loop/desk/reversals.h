@@ -14,7 +14,10 @@ class Reversals final {
 
   // `other` made the gang leave, on terms that still hold.
   [[nodiscard]] bool MadeLeave(const Gang& other, const Gang& gang) const;
-  void NoteLeaving(GangId victim, const Gang& preemptor);
+  // The memory of a gang that is asked to leave; none of a preemptor that no uid tells apart.
+  [[nodiscard]] std::optional<LeftFor> LeavesFor(GangId victim, const Gang& preemptor);
+  // It has begun to leave.
+  void NoteLeft(GangRecord& victim, LeftFor left);
   // The gang left for one of another Queue, on terms that still hold.
   [[nodiscard]] bool WasReclaimed(const Case& c) const;
 

@@ -25,8 +25,8 @@ bool Searches::MaySearchForLong(const Case& c) const {
   return !shares_.HasSlots(lane, c.now);
 }
 
-SearchWork Searches::WorkFor(const Case& c, const GangRequest& request) {
-  if (!MaySearchForLong(c)) return SearchWork(desk_.options.search.brief);
+SearchWork Searches::WorkFor(const Case& c, const GangRequest& request, bool has_room_made) {
+  if (!has_room_made && !MaySearchForLong(c)) return SearchWork(desk_.options.search.brief);
   return SearchWork(desk_.options.search.MostFor(static_cast<int64_t>(request.wants.size()),
                                                  desk_.Picture().node_count()));
 }

@@ -16,8 +16,8 @@ class Searches final {
  public:
   Searches(Desk& desk, Parking& parking) : desk_(desk), parking_(parking) {}
 
-  // The most work of a search for it, now …
-  [[nodiscard]] SearchWork WorkFor(const Case& c, const GangRequest& request);
+  // The most work of a search for it, now; a long one in any case where room was made …
+  [[nodiscard]] SearchWork WorkFor(const Case& c, const GangRequest& request, bool has_room_made);
   // … and for a later start.
   [[nodiscard]] SearchWork WorkForLater(const Case& c) const;
   // The search ended because only a short one was allowed: the answer is unknown.

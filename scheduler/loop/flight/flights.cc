@@ -275,6 +275,7 @@ void Flights::OnQuorumBound(Case& c) {
   GangRecord& record = c.record;
   record.quorum_met = QuorumOf(c.gang.spec);
   record.starts_in_vain = 0;
+  record.was_head = absl::ZeroDuration();
   record.undo_backoff.reset();
   record.undone_because.reset();
   record.evicted.reset();

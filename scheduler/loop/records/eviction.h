@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "absl/time/time.h"
 #include "api/base/backoff.h"
 #include "api/model/ids.h"
+#include "scheduler/loop/records/left_for.h"
 
 namespace maniple {
 
@@ -31,6 +33,7 @@ struct Claim {
   std::vector<Room> rooms;
   std::vector<GangId> victims;
   std::vector<PodId> awaited;  // pods that were on their way out already, and may be needed too
+  bool was_first = false;      // the gang was the first of its line, and would be so still
   std::string text;            // "its room is being freed: default/a, default/b leave"
   absl::Time since;
   absl::Time until;
@@ -52,6 +55,7 @@ struct Departure {
     absl::Time not_before = absl::InfinitePast();  // as the server has asked for
     bool asked = false;                            // once at least
     bool under_way = false;
+    bool granted = false;  // the server has said that it leaves
     bool seen_leaving = false;
     Backoff backoff;  // between requests that are refused
     Way way = Way::kEvict;
@@ -63,6 +67,10 @@ struct Departure {
   absl::Time until;   // pods that have not left by then stay
   bool whole = true;  // not only surplus members
   bool past_budgets = false;
+  // What is remembered once it has begun: for whom the gang leaves, and that this one has used up
+  // its right to evict by initial share.
+  std::optional<LeftFor> makes_way_for = {};
+  bool by_initial_share = false;
   std::string forbidden;  // the server's words on a right that is lacking; "" = nothing
   // One of the pods leaves or has left: the rest of a whole gang follows, whatever happens.
   bool begun = false;

@@ -32,7 +32,8 @@ void WaitingLines::Join(Place place, absl::Time now) {
                   .gang = place.gang,
                   .queued = place.queued,
                   .namespace_name = std::move(place.namespace_name),
-                  .name = std::move(place.name)};
+                  .name = std::move(place.name),
+                  .was_head = place.was_head};
   if (const auto it = places_.find(place.gang); it != places_.end()) {
     waiting.was_head = it->second.was_head;
     if (it->second == waiting) return;
@@ -55,12 +56,14 @@ void WaitingLines::TakeOut(const Waiting& waiting, absl::Time now) {
   }
 }
 
-void WaitingLines::Leave(GangId gang, absl::Time now) {
+absl::Duration WaitingLines::Leave(GangId gang, absl::Time now) {
   const auto it = places_.find(gang);
-  if (it == places_.end()) return;
+  if (it == places_.end()) return absl::ZeroDuration();
   TakeOut(it->second, now);
+  const absl::Duration was_head = it->second.was_head;
   DropIfEmpty(*it->second.line);
   places_.erase(it);
+  return was_head;
 }
 
 void WaitingLines::Bar(GangId gang, absl::Time until) {

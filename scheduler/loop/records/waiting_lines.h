@@ -34,6 +34,7 @@ class WaitingLines final {
     absl::Time queued;
     std::string namespace_name, name;
     GangId gang;
+    absl::Duration was_head = absl::ZeroDuration();  // as it left last
   };
   struct Head {
     std::string queue;
@@ -47,7 +48,8 @@ class WaitingLines final {
   WaitingLines& operator=(WaitingLines&&) = default;
 
   void Join(Place place, absl::Time now);
-  void Leave(GangId gang, absl::Time now);  // idempotent
+  // Idempotent. How long the gang was the first of its line, in all.
+  absl::Duration Leave(GangId gang, absl::Time now);
   // Does nothing if the gang stands in no line. REQUIRES: `until` is finite.
   void Bar(GangId gang, absl::Time until);
   // Gangs whose bar is over take their places again.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "scheduler/cycle/victims/preemption.h"
+#include "scheduler/cycle/victims/victim_surplus.h"
 #include "scheduler/report/events.h"
 #include "scheduler/report/message.h"
 
@@ -44,13 +45,15 @@ void Evictions::StartClaim(Case& c, const GangRequest& request,
                            const std::vector<RunningGang>& running, const PreemptionPlan& plan,
                            const LeavingPods& awaited, ClaimGround ground, std::string refused) {
   ++desk_.counters.preemptions;
+  const bool was_first = parts_.charges.IsFirstInLine(c);
   parts_.charges.LeaveLine(c);  // it has room now that is better than a plan
   std::optional<absl::Time>& since = c.record.leaving_awaited_since;
   if (awaited.pods.empty()) since.reset();
   if (!awaited.pods.empty() && !since.has_value()) since = c.now;
-  if (plan.used_initial_share) c.record.initial_share_used = true;
   const std::string name = GangText(c.gang.key);
-  Claim claim{.since = c.now, .until = c.now + std::max(kClaimFor, awaited.Patience())};
+  Claim claim{.was_first = was_first,
+              .since = c.now,
+              .until = c.now + std::max(kClaimFor, awaited.Patience())};
   for (const LeavingPods::Pod& pod : awaited.pods) claim.awaited.push_back(pod.pod);
   std::vector<std::string> names;
   bool several_leave = false;
@@ -68,9 +71,12 @@ void Evictions::StartClaim(Case& c, const GangRequest& request,
                     .why = absl::StrCat("preempted by ", name),
                     .until = claim.until,
                     .whole = whole,
-                    .past_budgets = victim.past_budgets},
+                    .past_budgets = victim.past_budgets,
+                    .makes_way_for = ground == ClaimGround::kPolicy
+                                         ? parts_.reversals.LeavesFor(gang.gang, c.gang)
+                                         : std::nullopt,
+                    .by_initial_share = plan.used_initial_share},
                    c.now);
-    if (ground == ClaimGround::kPolicy) parts_.reversals.NoteLeaving(gang.gang, c.gang);
     if (whole) parts_.uses.CountPreempted(c.record.queue, desk_.records.at(gang.gang)->queue);
   }
   for (const Placement& place : plan.plan.placements) {
@@ -126,6 +132,7 @@ bool Evictions::RoomIsToCome(const Case& c) const {
 
 void Evictions::GiveUpClaim(Case& c) {
   desk_.Log(c, "give up the room of");
+  if (c.record.claim->was_first) c.record.was_head += c.now - c.record.claim->since;
   DropClaim(c.record);
   if (c.record.waiting != nullptr &&
       c.record.waiting->reason == WaitReason::kWaitingForPreemption) {
@@ -181,6 +188,19 @@ void Evictions::StartDeparture(GangId id, const std::vector<PodId>& pods, Depart
   desk_.touched.insert(id);
 }
 
+// One of the pods leaves or has left, as it was asked to.
+void Evictions::Begin(GangRecord& record) {
+  Departure& departure = *record.departure;
+  if (std::exchange(departure.begun, true)) return;
+  if (departure.makes_way_for.has_value()) {
+    parts_.reversals.NoteLeft(record, *std::move(departure.makes_way_for));
+  }
+  if (!departure.by_initial_share) return;
+  if (GangRecord* const other = desk_.FindRecord(departure.for_gang)) {
+    other->initial_share_used = true;
+  }
+}
+
 // Surplus that is on its way out already is awaited from now on, and needs no departure.
 void Evictions::LeaveToWatch(const Case& c) {
   if (!c.record.departure.has_value()) return;
@@ -208,6 +228,23 @@ bool Evictions::CalledOff(const Case& c, const Departure& departure) const {
              it->second->claim->victims.end();
 }
 
+// The gang has lost others since: the quorum needs those that were to leave.
+bool Evictions::IsSurplusNoMore(const Case& c, const Departure& departure) const {
+  if (departure.whole) return false;
+  int64_t members = 0;
+  std::map<size_t, int64_t> sub_groups;
+  for (const Member& member : c.gang.members) {
+    if (member.state != MemberState::kBound || !departure.pods.contains(member.pod)) continue;
+    ++members;
+    ++sub_groups[static_cast<size_t>(member.rank.sub_group)];
+  }
+  const Surplus surplus = SurplusOf(c.gang);
+  return members > surplus.members || std::ranges::any_of(sub_groups, [&](const auto& part) {
+           return part.first < surplus.sub_groups.size() &&
+                  part.second > surplus.sub_groups[part.first];
+         });
+}
+
 // A pod that the watch shows gone has left; one on its way out has until the end
 // of its grace period.
 void Evictions::FollowDeparture(Case& c, Departure& departure) {
@@ -221,8 +258,10 @@ void Evictions::FollowDeparture(Case& c, Departure& departure) {
   std::erase_if(departure.pods, [&](const auto& leaving) {
     const PodFacts* pod = desk_.state.FindPod(leaving.first);
     const bool left = pod == nullptr || !TakesRoom(*pod);
-    if (left && leaving.second.asked)
+    if (left && leaving.second.asked) {
+      Begin(c.record);
       parts_.uses.CountLost(c.record.queue, leaving.second.had, c.now);
+    }
     return left;
   });
   for (auto& [id, leaving] : departure.pods) {
@@ -231,12 +270,12 @@ void Evictions::FollowDeparture(Case& c, Departure& departure) {
     // Once it is on its way out only the watch can tell more.
     leaving.next_try = absl::InfiniteFuture();
     if (std::exchange(leaving.seen_leaving, true)) continue;
-    departure.begun = departure.begun || leaving.asked;
+    if (leaving.asked) Begin(c.record);
     WaitForDeparture(departure, c.now + std::min(pod.grace, kLongestGrace) + kClaimFor);
   }
 }
 
-// The claim is kept as long as the departure.
+// The claim is kept as long as the departure, and all its victims are asked to leave for as long.
 void Evictions::WaitForDeparture(Departure& departure, absl::Time until) {
   if (until <= departure.until) return;
   departure.until = until;
@@ -245,6 +284,13 @@ void Evictions::WaitForDeparture(Departure& departure, absl::Time until) {
   Claim& claim = *it->second->claim;
   claim.until = std::max(claim.until, until);
   desk_.touched.insert(departure.for_gang);
+  for (const GangId victim : claim.victims) {
+    GangRecord* const record = desk_.FindRecord(victim);
+    if (record == nullptr || !record->departure.has_value()) continue;
+    if (record->departure->for_gang != departure.for_gang) continue;
+    record->departure->until = std::max(record->departure->until, claim.until);
+    desk_.touched.insert(victim);
+  }
 }
 
 void Evictions::SeeDeparture(Case& c) {
@@ -254,10 +300,13 @@ void Evictions::SeeDeparture(Case& c) {
   FollowDeparture(c, departure);
   const bool left = departure.pods.empty();
   // Half a gang is of use to nobody: the rest of a gang that has begun to leave follows.
-  if (CalledOff(c, departure) && !(departure.whole && departure.begun)) {
+  const bool called_off = CalledOff(c, departure) && !(departure.whole && departure.begun);
+  if (called_off || IsSurplusNoMore(c, departure)) {
     std::erase_if(departure.pods, [this](const auto& leaving) {
-      return !leaving.second.under_way && !desk_.state.FindPod(leaving.first)->terminating;
+      return !leaving.second.under_way && !leaving.second.granted &&
+             !desk_.state.FindPod(leaving.first)->terminating;
     });
+    GiveBudgetsBack(c.gang);
   }
   if (departure.pods.empty() || c.now >= departure.until) {
     EndDeparture(c, left ? DepartureEnd::kLeft : DepartureEnd::kStays);
@@ -298,6 +347,7 @@ void Evictions::EndDeparture(Case& c, DepartureEnd end) {
       break;
     case DepartureEnd::kStays:
       desk_.Log(c, "stays");
+      GiveBudgetsBack(c.gang);
       break;
   }
   if (departure.for_gang.valid()) desk_.touched.insert(departure.for_gang);
@@ -322,7 +372,8 @@ void Evictions::HearEviction(const Errand& errand, const WriteResult& result, ab
       leaving.next_try = now;
       return;
     }
-    departure.begun = true;
+    leaving.granted = true;
+    Begin(*it->second);
     leaving.next_try = now + kAskAgain;
     return;
   }
@@ -352,6 +403,20 @@ void Evictions::HurryEvictions(absl::Time now) {
     }
     desk_.touched.insert(id);
   }
+}
+
+void Evictions::TakePromised(std::vector<int32_t>& allowed) const {
+  for (const GangId id : departing_) {
+    for (const auto& [pod, leaving] : desk_.records.at(id)->departure->pods) {
+      if (leaving.granted || leaving.seen_leaving || desk_.state.FindPod(pod) == nullptr) continue;
+      for (const uint32_t budget : desk_.state.BudgetsOf(pod)) --allowed[budget];
+    }
+  }
+}
+
+// Others may count on its budgets again.
+void Evictions::GiveBudgetsBack(const Gang& gang) {
+  if (desk_.state.AnyBudgetIn(gang.key.namespace_name)) desk_.news.budgets_changed = true;
 }
 
 absl::Time Evictions::NextEviction(const GangRecord& record) {

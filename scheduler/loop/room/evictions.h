@@ -43,11 +43,18 @@ class Evictions final {
   void SeeClaim(Case& c);
   // Parks the item until the room is made; false: it has no claim, or the claim came to nothing.
   [[nodiscard]] bool WaitForClaim(Case& c, QueueItem item);
+  // Its claim has all the room that it is to have.
+  [[nodiscard]] bool HasRoomMade(const Case& c) const {
+    return c.record.claim.has_value() && !RoomIsToCome(c);
+  }
   // For a gang that leaves: asks again, or sees that it has left.
   void SeeDeparture(Case& c);
   // Budgets have changed: refused evictions are tried again.
   void HurryEvictions(absl::Time now);
   void HearEviction(const Errand& errand, const WriteResult& result, absl::Time now);
+  // Takes from what each budget allows, as ClusterState::Budgets lists them, what is asked of it
+  // already.
+  void TakePromised(std::vector<int32_t>& allowed) const;
   // The time of the next eviction request for the gang.
   [[nodiscard]] static absl::Time NextEviction(const GangRecord& record);
   // Sends the gang away if its Queue is being drained.
@@ -58,6 +65,8 @@ class Evictions final {
  private:
   [[nodiscard]] bool RoomIsToCome(const Case& c) const;
   void LeaveToWatch(const Case& c);
+  void Begin(GangRecord& record);
+  void GiveBudgetsBack(const Gang& gang);
   [[nodiscard]] Departure::Pod NewLeaver(const Case& c, PodId pod);
   // `departure` has everything but the pods.
   void StartDeparture(GangId gang, const std::vector<PodId>& pods, Departure departure,
@@ -67,6 +76,7 @@ class Evictions final {
   void WaitForDeparture(Departure& departure, absl::Time until);
   void EndDeparture(Case& c, DepartureEnd end);
   [[nodiscard]] bool CalledOff(const Case& c, const Departure& departure) const;
+  [[nodiscard]] bool IsSurplusNoMore(const Case& c, const Departure& departure) const;
 
   Desk& desk_;
   Parts parts_;

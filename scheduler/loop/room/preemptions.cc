@@ -165,7 +165,7 @@ std::variant<Preemptions::RoomMade, NoPreemption> Preemptions::MakeRoom(
   if (evictions_.HoldsYield(c, request, victims)) return RoomMade::kHoldsYield;
   const WaitingFor otherwise = WaitsFor(request, rejection, desk_);
   evictions_.StartClaim(
-      c, request, running, plan, AwaitedFor(c, plan, leaving), ClaimGround::kPolicy,
+      c, request, running, plan, AwaitedFor(c, request, plan, leaving), ClaimGround::kPolicy,
       absl::StrCat("to start beside everybody: ", WaitReasonName(otherwise.reason), ": ",
                    otherwise.message, "; ", running.size(),
                    running.size() == 1 ? " gang" : " gangs", " might have left for it"));
@@ -191,6 +191,7 @@ std::variant<PreemptionPlan, NoPreemption> Preemptions::PlanRoom(
   }
   std::vector<int32_t> allowed;
   for (const BudgetFacts& budget : desk_.state.Budgets()) allowed.push_back(budget.allowed);
+  evictions_.TakePromised(allowed);
   Supposition supposition = charges_.Suppose(c, request);
   const OpenHolds yielding = yielding_.HoldsThatYieldTo(c, supposition);
   if (!leaving.others_wait) supposition.Free(leaving.open);
@@ -281,19 +282,28 @@ bool Preemptions::LeavingMakesRoom(Case& c, const GangRequest& request,
 }
 
 // The part of `leaving` that the plan may count on: whoever leaves its nodes, or gives quota back
-// in its tree of Cohorts.
-LeavingPods Preemptions::AwaitedFor(const Case& c, const PreemptionPlan& plan,
-                                    const LeavingPods& leaving) const {
+// in its tree of Cohorts. All of them, where it looks at pods of other nodes, or uses claims that
+// only one pod may use.
+LeavingPods Preemptions::AwaitedFor(const Case& c, const GangRequest& request,
+                                    const PreemptionPlan& plan, const LeavingPods& leaving) const {
   const QuotaTree& tree = desk_.ledger.tree();
   const QuotaNodeId queue = desk_.ledger.book().QueueNamed(c.gang.queue);
   LeavingPods awaited;
   if (leaving.others_wait) return awaited;
+  const Tables& tables = *desk_.Picture().tables;
+  const bool looks_everywhere = absl::c_any_of(request.wants, [&](const Want& want) {
+    const VolumeNeeds* needs = tables.ShapeOf(want.shape).constraints.volumes.get();
+    return desk_.state.AsksOfPods(want.shape) ||
+           (needs != nullptr && absl::c_any_of(needs->uses, [](const VolumeUse& use) {
+              return use.kind == VolumeUseKind::kExclusive;
+            }));
+  });
   for (const LeavingPods::Pod& pod : leaving.pods) {
     const bool in_tree =
         queue.valid() && pod.queue.valid() && tree.Root(pod.queue) == tree.Root(queue);
-    if (in_tree || absl::c_any_of(plan.plan.placements, [&pod](const Placement& place) {
-          return place.node == pod.node;
-        })) {
+    if (in_tree || looks_everywhere ||
+        absl::c_any_of(plan.plan.placements,
+                       [&pod](const Placement& place) { return place.node == pod.node; })) {
       awaited.pods.push_back(pod);
     }
   }

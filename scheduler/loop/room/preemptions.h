@@ -72,7 +72,8 @@ class Preemptions final {
   [[nodiscard]] LeavingPods WhatIsLeft(GangId to);
   [[nodiscard]] bool LeavingMakesRoom(Case& c, const GangRequest& request,
                                       const LeavingPods& leaving);
-  [[nodiscard]] LeavingPods AwaitedFor(const Case& c, const PreemptionPlan& plan,
+  [[nodiscard]] LeavingPods AwaitedFor(const Case& c, const GangRequest& request,
+                                       const PreemptionPlan& plan,
                                        const LeavingPods& leaving) const;
 
   Desk& desk_;

@@ -86,7 +86,8 @@ void Reservations::WaitInLine(const Case& c, const Answer& answer) {
                                     .queued = QueuedAt(c.gang, c.record),
                                     .namespace_name = c.gang.key.namespace_name,
                                     .name = c.gang.key.name,
-                                    .gang = c.gang.id},
+                                    .gang = c.gang.id,
+                                    .was_head = c.record.was_head},
                                    c.now);
   // The head of a Backfill queue is due before the next one is decided.
   const QuotaNodeId queue = desk_.ledger.book().QueueNamed(c.gang.queue);

@@ -64,9 +64,10 @@ void Serving::Serve(QueueItem item, absl::Time now) {
   const absl::Time began =
       desk_.options.stopwatch ? desk_.options.stopwatch() : absl::InfinitePast();
   GangRequest request = desk_.RequestOf(*c, item.kind);
-  SearchWork work = parts_.searches.WorkFor(*c, request);
+  SearchWork work = parts_.searches.WorkFor(*c, request, parts_.evictions.HasRoomMade(*c));
   request.work = &work;
   ++desk_.counters.decisions;
+  const bool had_claim = c->record.claim.has_value();
   const Answer answer = Ask(*c, request);
   const bool found = std::holds_alternative<Plan>(answer.decision);
   if (found) {
@@ -74,7 +75,9 @@ void Serving::Serve(QueueItem item, absl::Time now) {
   } else {
     ParkRejected(*c, item, request, answer);
   }
-  parts_.searches.NoteSearch(*c, work, found ? CameTo::kAPlan : CameTo::kNothing);
+  // Making room is a plan too.
+  const bool makes_room = !had_claim && c->record.claim.has_value();
+  parts_.searches.NoteSearch(*c, work, found || makes_room ? CameTo::kAPlan : CameTo::kNothing);
   if (!desk_.options.stopwatch) return;
   (found ? desk_.counters.took_to_place : desk_.counters.took_to_reject)
       .Note(desk_.options.stopwatch() - began);
@@ -98,7 +101,8 @@ void Serving::DecideAgain(Case& c, QueueItem item) {
 }
 
 bool Serving::ParkUndecided(Case& c, QueueItem item) {
-  if (parts_.searches.MustWaitToSearch(c)) {
+  // Room that others have left for it is not kept for long.
+  if (!c.record.claim.has_value() && parts_.searches.MustWaitToSearch(c)) {
     parts_.searches.PutOffSearch(c, item);
     return true;
   }

@@ -151,5 +151,20 @@ TEST(LoopSearch, QuickAnswersDoNotWaitForTheHardOnesOfTheSameNamespace) {
   EXPECT_GT(driver.loop().counters().searches_put_off, 0);
 }
 
+// The fear: room that others have left for a gang is given up while its namespace has to rest.
+TEST(LoopSearch, WhoHasMadeRoomSearchesThoughItsNamespaceRests) {
+  LoopDriver::Settings settings;
+  settings.search.brief = 4;
+  settings.search.harm = absl::Nanoseconds(1);
+  LoopDriver driver(settings);
+  driver.Nodes(8, 8);
+  driver.Submit({.gang = "low", .pods = 8, .gpu = 8, .priority = 1});
+  driver.Settle();
+  driver.Submit({.gang = "high", .pods = 8, .gpu = 8, .priority = 2});
+  driver.Settle(absl::Seconds(30));
+  EXPECT_EQ(driver.Bound("high"), 8);
+  EXPECT_EQ(driver.loop().counters().searches_put_off, 0);
+}
+
 }  // namespace
 }  // namespace maniple
