@@ -1,6 +1,7 @@
 #include "scheduler/state/budget_table.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace maniple {
@@ -22,14 +23,43 @@ bool BudgetTable::IsAt(Budgets::const_iterator at, absl::string_view namespace_n
 void BudgetTable::Put(BudgetFacts budget, Delta& delta) {
   const auto at = FirstFrom(budget.namespace_name, budget.name);
   if (!IsAt(at, budget.namespace_name, budget.name)) {
+    List(budget);
     budgets_.insert(at, std::move(budget));
     return;
   }
   BudgetFacts& known = budgets_[static_cast<size_t>(at - budgets_.begin())];
-  if (budget.allowed > known.allowed || budget.selector != known.selector) {
+  if (budget.selector != known.selector) {
+    Unlist(known);
+    List(budget);
     delta.budgets_changed = true;
   }
+  if (budget.allowed > known.allowed) delta.budgets_changed = true;
   known = std::move(budget);
+}
+
+void BudgetTable::List(const BudgetFacts& budget) {
+  if (!budget.selector.has_value()) return;
+  QueryPlaces best;
+  size_t fewest = std::numeric_limits<size_t>::max();
+  for (const SelectorRequirement& requirement : budget.selector->requirements) {
+    NarrowestPlaces narrowest(labels_);
+    narrowest.Note(requirement);
+    QueryPlaces places = narrowest.Take();
+    if (places.key.empty()) continue;
+    const size_t crowd = listing_.CrowdAt(budget.namespace_name, places);
+    if (crowd < fewest) best = std::move(places);
+    fewest = std::min(fewest, crowd);
+  }
+  best.namespaces = {budget.namespace_name};
+  listing_.Add(best, budget.name);
+  places_.emplace(std::pair(budget.namespace_name, budget.name), std::move(best));
+}
+
+void BudgetTable::Unlist(const BudgetFacts& budget) {
+  const auto at = places_.find(std::pair(budget.namespace_name, budget.name));
+  if (at == places_.end()) return;
+  listing_.Remove(at->second, budget.name);
+  places_.erase(at);
 }
 
 void BudgetTable::Upsert(const PodDisruptionBudget& budget, Delta& delta) {
@@ -48,6 +78,7 @@ void BudgetTable::Refuse(const ObjectKey& key, Delta& delta) {
 void BudgetTable::Remove(const ObjectKey& key, Delta& delta) {
   const auto at = FirstFrom(key.namespace_name, key.name);
   if (!IsAt(at, key.namespace_name, key.name)) return;
+  Unlist(*at);
   budgets_.erase(at);
   delta.budgets_changed = true;
 }
@@ -63,11 +94,16 @@ bool BudgetTable::AnyIn(absl::string_view namespace_name) const {
 
 std::vector<uint32_t> BudgetTable::Covering(absl::string_view namespace_name, PodId pod) const {
   std::vector<uint32_t> covering;
-  for (auto at = FirstFrom(namespace_name, "");
-       at != budgets_.end() && at->namespace_name == namespace_name; ++at) {
-    if (!at->selector.has_value() || !labels_.Matches(pod, *at->selector)) continue;
-    covering.push_back(static_cast<uint32_t>(at - budgets_.begin()));
-  }
+  listing_.ForEach(namespace_name, pod, labels_, [&](const std::string& name) {
+    const auto at = FirstFrom(namespace_name, name);
+    const auto index = static_cast<uint32_t>(at - budgets_.begin());
+    if (covering.size() == 2 && index > covering.back()) return Walk::kToNextList;
+    ++selectors_asked_;
+    if (!labels_.Matches(pod, *at->selector)) return Walk::kOn;
+    covering.insert(std::ranges::upper_bound(covering, index), index);
+    if (covering.size() > 2) covering.pop_back();
+    return Walk::kOn;
+  });
   return covering;
 }
 

@@ -1,7 +1,8 @@
 // PodDisruptionBudgets, and which of them cover a pod of ours.
 //
 // Owned by ClusterState; scheduling thread. The budgets of a pod are worked out only when
-// asked for, that is when a gang looks for victims.
+// asked for, that is when a gang looks for victims. Only selectors that name a label of the pod,
+// or name none that it must have, are asked (query_listing.h).
 //
 //   const std::vector<BudgetFacts>& budgets = table.all();
 //   for (const uint32_t i : table.Covering("team-a", pod)) …budgets[i].allowed…
@@ -10,13 +11,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "api/model/ids.h"
 #include "api/model/object.h"
 #include "scheduler/state/delta.h"
 #include "scheduler/state/pod_labels.h"
+#include "scheduler/state/query_listing.h"
 
 namespace maniple {
 
@@ -42,9 +46,10 @@ class BudgetTable final {
   void NoteLabels(absl::string_view namespace_name, Delta& delta) const;
 
   [[nodiscard]] const std::vector<BudgetFacts>& all() const { return budgets_; }
-  // Indices into all(), ascending.
+  // Indices into all(), ascending; the first two of several, which nobody can evict it under.
   [[nodiscard]] std::vector<uint32_t> Covering(absl::string_view namespace_name, PodId pod) const;
   [[nodiscard]] bool AnyIn(absl::string_view namespace_name) const;
+  [[nodiscard]] int64_t selectors_asked() const { return selectors_asked_; }  // so far
 
  private:
   using Budgets = std::vector<BudgetFacts>;
@@ -54,8 +59,15 @@ class BudgetTable final {
   [[nodiscard]] bool IsAt(Budgets::const_iterator at, absl::string_view namespace_name,
                           absl::string_view name) const;
   void Put(BudgetFacts budget, Delta& delta);
+  // Lists it by what the fewest budgets are listed by.
+  void List(const BudgetFacts& budget);
+  void Unlist(const BudgetFacts& budget);
 
   Budgets budgets_;  // by namespace and name
+  // By name. All those with a selector; what each is listed by is remembered.
+  ListingOf<std::string> listing_;
+  absl::flat_hash_map<std::pair<std::string, std::string>, QueryPlaces> places_;
+  mutable int64_t selectors_asked_ = 0;
   const PodLabels& labels_;
 };
 

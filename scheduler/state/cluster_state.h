@@ -123,7 +123,8 @@ class ClusterState final {
   // Every PodDisruptionBudget, by namespace and name; until the next Apply.
   [[nodiscard]] const std::vector<BudgetFacts>& Budgets() const;
   // The budgets that cover a pod of our schedulers: indices into Budgets(). None for a pod of
-  // another scheduler. The eviction API refuses a pod with more than one, whatever they allow.
+  // another scheduler. The eviction API refuses a pod with more than one, whatever they allow;
+  // of several, the first two are told.
   [[nodiscard]] std::vector<uint32_t> BudgetsOf(PodId pod) const;
   // A cheap check before BudgetsOf of many pods in a namespace, which mostly has none.
   [[nodiscard]] bool AnyBudgetIn(absl::string_view namespace_name) const;

@@ -146,8 +146,10 @@ void PodQueries::AddMatches(PodQueryId query, const PodIdentity& pod,
 std::vector<PodCountId> PodQueries::MatchesOf(const PodIdentity& pod) const {
   std::vector<PodCountId> matches;
   if (queries_.empty()) return matches;
-  listing_.ForEach(pod.namespace_name, pod.pod, labels_,
-                   [&](PodQueryId query) { AddMatches(query, pod, matches); });
+  listing_.ForEach(pod.namespace_name, pod.pod, labels_, [&](PodQueryId query) {
+    AddMatches(query, pod, matches);
+    return Walk::kOn;
+  });
   std::sort(matches.begin(), matches.end());
   return matches;
 }
@@ -160,8 +162,10 @@ std::vector<PodCountId> PodQueries::MatchesAnew(const PodIdentity& pod,
     if (!std::ranges::binary_search(anew.queries, Of(count).query)) matches.push_back(count);
   }
   const auto kept = static_cast<int64_t>(matches.size());
-  anew.listing.ForEach(pod.namespace_name, pod.pod, labels_,
-                       [&](PodQueryId query) { AddMatches(query, pod, matches); });
+  anew.listing.ForEach(pod.namespace_name, pod.pod, labels_, [&](PodQueryId query) {
+    AddMatches(query, pod, matches);
+    return Walk::kOn;
+  });
   std::sort(matches.begin() + kept, matches.end());
   std::inplace_merge(matches.begin(), matches.begin() + kept, matches.end());
   return matches;

@@ -1,5 +1,6 @@
 #include "scheduler/state/query_listing.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/base/check.h"
@@ -17,11 +18,11 @@ const std::vector<std::string>& NamespacesOf(const QueryPlaces& places) {
   return places.namespaces.empty() ? kAny : places.namespaces;
 }
 
-template <typename Map, typename Key>
-void DropFrom(Map& map, const Key& key, PodQueryId query) {
+template <typename Map, typename Key, typename QueryId>
+void DropFrom(Map& map, const Key& key, const QueryId& query) {
   const auto at = map.find(key);
   CHECK(at != map.end()) << "a query is not listed";
-  std::erase(at->second, query);
+  at->second.erase(query);
   if (at->second.empty()) map.erase(at);
 }
 
@@ -65,28 +66,32 @@ QueryPlaces NarrowestPlaces::Take() {
   return std::move(best_);
 }
 
-void QueryListing::AddIn(InNamespace& listed, const QueryPlaces& places, PodQueryId query) {
+template <typename QueryId>
+void ListingOf<QueryId>::AddIn(InNamespace& listed, const QueryPlaces& places,
+                               const QueryId& query) {
   if (places.key.empty()) {
-    listed.others.push_back(query);
+    listed.others.insert(query);
   } else if (places.values.empty()) {
-    listed.by_key[places.key].push_back(query);
+    listed.by_key[places.key].insert(query);
   }
   for (const std::string& value : places.values) {
-    listed.by_label[{places.key, value}].push_back(query);
+    listed.by_label[{places.key, value}].insert(query);
   }
 }
 
-void QueryListing::Add(const QueryPlaces& places, PodQueryId query) {
+template <typename QueryId>
+void ListingOf<QueryId>::Add(const QueryPlaces& places, const QueryId& query) {
   for (const std::string& name : NamespacesOf(places)) AddIn(by_namespace_[name], places, query);
 }
 
-void QueryListing::RemoveFrom(absl::string_view namespace_name, const QueryPlaces& places,
-                              PodQueryId query) {
+template <typename QueryId>
+void ListingOf<QueryId>::RemoveFrom(absl::string_view namespace_name, const QueryPlaces& places,
+                                    const QueryId& query) {
   const auto at = by_namespace_.find(namespace_name);
   CHECK(at != by_namespace_.end()) << "a query is not listed";
   InNamespace& listed = at->second;
   if (places.key.empty()) {
-    std::erase(listed.others, query);
+    listed.others.erase(query);
   } else if (places.values.empty()) {
     DropFrom(listed.by_key, places.key, query);
   }
@@ -96,14 +101,17 @@ void QueryListing::RemoveFrom(absl::string_view namespace_name, const QueryPlace
   if (listed.empty()) by_namespace_.erase(at);
 }
 
-void QueryListing::Remove(const QueryPlaces& places, PodQueryId query) {
+template <typename QueryId>
+void ListingOf<QueryId>::Remove(const QueryPlaces& places, const QueryId& query) {
   for (const std::string& name : NamespacesOf(places)) RemoveFrom(name, places, query);
 }
 
-void QueryListing::ForEach(absl::string_view namespace_name, PodId pod, const PodLabels& labels,
-                           absl::FunctionRef<void(PodQueryId)> visit) const {
+template <typename QueryId>
+void ListingOf<QueryId>::ForEach(absl::string_view namespace_name, PodId pod,
+                                 const PodLabels& labels,
+                                 absl::FunctionRef<Walk(const QueryId&)> visit) const {
   const auto visit_all = [&](const Queries& queries) {
-    for (const PodQueryId query : queries) visit(query);
+    for (const QueryId& query : queries) visit(query);
   };
   for (const absl::string_view name : {namespace_name, absl::string_view()}) {
     const auto at = by_namespace_.find(name);
@@ -121,5 +129,27 @@ void QueryListing::ForEach(absl::string_view namespace_name, PodId pod, const Po
     if (namespace_name.empty()) return;
   }
 }
+
+template <typename QueryId>
+size_t ListingOf<QueryId>::CrowdAt(absl::string_view namespace_name,
+                                   const QueryPlaces& places) const {
+  const auto at = by_namespace_.find(namespace_name);
+  if (at == by_namespace_.end()) return 0;
+  const InNamespace& listed = at->second;
+  if (places.key.empty()) return listed.others.size();
+  if (places.values.empty()) {
+    const auto with_key = listed.by_key.find(places.key);
+    return with_key == listed.by_key.end() ? 0 : with_key->second.size();
+  }
+  size_t most = 0;
+  for (const std::string& value : places.values) {
+    const auto with_label = listed.by_label.find(PodLabels::Pair(places.key, value));
+    if (with_label != listed.by_label.end()) most = std::max(most, with_label->second.size());
+  }
+  return most;
+}
+
+template class ListingOf<PodQueryId>;
+template class ListingOf<std::string>;
 
 }  // namespace maniple

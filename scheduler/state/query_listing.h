@@ -1,17 +1,19 @@
 // Queries listed by something that all their pods have in common: a namespace, a label, or a key.
 //
 // A query is listed at one kind of place, so that a pod meets it at most once, and meets only
-// queries that may select it. Owned by PodQueries, or made for a few queries by their asker;
-// scheduling thread.
+// queries that may select it. Owned by PodQueries and BudgetTable, or made for a few queries by
+// their asker; scheduling thread.
 //
 //   listing.Add(PlacesFor(query, labels), id);
-//   listing.ForEach(namespace_name, pod, labels, [&](PodQueryId id) { … });
+//   listing.ForEach(namespace_name, pod, labels, [&](PodQueryId id) { …; return Walk::kOn; });
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
@@ -49,17 +51,23 @@ class NarrowestPlaces final {
   size_t fewest_ = 0;
 };
 
-class QueryListing final {
+// Whether the rest of a list is walked, too. Its queries come in the order of ids.
+enum class Walk : uint8_t { kOn, kToNextList };
+
+template <typename QueryId>
+class ListingOf final {
  public:
-  void Add(const QueryPlaces& places, PodQueryId query);
+  void Add(const QueryPlaces& places, const QueryId& query);
   // REQUIRES: it was added there.
-  void Remove(const QueryPlaces& places, PodQueryId query);
+  void Remove(const QueryPlaces& places, const QueryId& query);
   // The queries that may select the pod, each once.
   void ForEach(absl::string_view namespace_name, PodId pod, const PodLabels& labels,
-               absl::FunctionRef<void(PodQueryId)> visit) const;
+               absl::FunctionRef<Walk(const QueryId&)> visit) const;
+  // How many queries a pod of that namespace meets at the fullest of these places.
+  [[nodiscard]] size_t CrowdAt(absl::string_view namespace_name, const QueryPlaces& places) const;
 
  private:
-  using Queries = std::vector<PodQueryId>;
+  using Queries = absl::btree_set<QueryId>;
   struct InNamespace {
     absl::flat_hash_map<PodLabels::Pair, Queries> by_label;
     absl::flat_hash_map<std::string, Queries> by_key;
@@ -69,10 +77,13 @@ class QueryListing final {
     }
   };
 
-  void AddIn(InNamespace& listed, const QueryPlaces& places, PodQueryId query);
-  void RemoveFrom(absl::string_view namespace_name, const QueryPlaces& places, PodQueryId query);
+  void AddIn(InNamespace& listed, const QueryPlaces& places, const QueryId& query);
+  void RemoveFrom(absl::string_view namespace_name, const QueryPlaces& places,
+                  const QueryId& query);
 
   absl::flat_hash_map<std::string, InNamespace> by_namespace_;  // "": of any
 };
+
+using QueryListing = ListingOf<PodQueryId>;
 
 }  // namespace maniple

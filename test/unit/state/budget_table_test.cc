@@ -22,6 +22,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 // Names that begin alike: a namespace must not take in what begins with its name.
 const std::vector<std::string> kNames = {"a", "a-b", "ab", "b"};
@@ -33,14 +34,30 @@ PodDisruptionBudget BudgetOf(const std::string& namespace_name, const std::strin
   return budget;
 }
 
+constexpr uint32_t kPods = 6;
+
+LabelSelector AnySelector(Random& random) {
+  LabelSelector selector;
+  for (size_t left = random.Below(3); left > 0; --left) {
+    SelectorRequirement& requirement = selector.requirements.emplace_back();
+    requirement.key = random.OneIn(2) ? "app" : "tier";
+    requirement.op = static_cast<SelectorOperator>(random.Below(6));
+    for (int value = 0; value < 3; ++value) {
+      if (random.OneIn(2)) requirement.values.push_back(absl::StrCat(value));
+    }
+  }
+  return selector;
+}
+
 class BudgetTableTest : public ::testing::Test {
  protected:
   BudgetTableTest() {
-    for (uint32_t pod = 0; pod < 3; ++pod) labels_.Put(PodId(pod), MakeLabels(pod));
+    for (uint32_t pod = 0; pod < kPods; ++pod) labels_.Put(PodId(pod), MakeLabels(pod));
   }
   static StringMap MakeLabels(uint32_t pod) {
     StringMap labels;
-    if (pod > 0) labels.Set("app", absl::StrCat(pod));
+    if (pod > 0) labels.Set("app", absl::StrCat(pod % 3));
+    if (pod > 2) labels.Set("tier", absl::StrCat(pod % 2));
     return labels;
   }
   bool Upsert(const PodDisruptionBudget& budget) {
@@ -70,8 +87,7 @@ TEST_F(BudgetTableTest, BudgetsCoverThePodsThatASearchFromScratchFinds) {
     const std::string& namespace_name = kNames[random.Below(4)];
     const std::string& name = kNames[random.Below(4)];
     PodDisruptionBudget budget = BudgetOf(namespace_name, name);
-    if (random.OneIn(3)) budget.selector.emplace();
-    if (random.OneIn(2)) budget.selector = Labelled("app", absl::StrCat(random.Below(3)));
+    if (!random.OneIn(4)) budget.selector = AnySelector(random);
     budget.disruptions_allowed = static_cast<int32_t>(random.Below(4)) - 1;
     BudgetFacts facts{namespace_name, name, budget.selector,
                       std::max(budget.disruptions_allowed, 0)};
@@ -87,18 +103,43 @@ TEST_F(BudgetTableTest, BudgetsCoverThePodsThatASearchFromScratchFinds) {
     std::vector<BudgetFacts> all;
     for (const auto& [key, one] : known) all.push_back(one);
     ASSERT_EQ(table_.all(), all);
-    for (uint32_t pod = 0; pod < 3; ++pod) {
+    for (uint32_t pod = 0; pod < kPods; ++pod) {
       std::vector<uint32_t> covering;
       for (uint32_t i = 0; i < all.size(); ++i) {
         const bool here = all[i].namespace_name == namespace_name && all[i].selector.has_value();
         if (here && all[i].selector->Matches(MakeLabels(pod))) covering.push_back(i);
       }
+      covering.resize(std::min<size_t>(covering.size(), 2));
       ASSERT_EQ(table_.Covering(namespace_name, PodId(pod)), covering) << "round " << round;
     }
     ASSERT_EQ(table_.AnyIn(namespace_name), std::ranges::any_of(all, [&](const auto& one) {
                 return one.namespace_name == namespace_name;
               }));
   }
+}
+
+TEST_F(BudgetTableTest, OfThousandsOfBudgetsAPodAsksThoseThatMayCoverIt) {
+  labels_.Put(PodId(0), StringMap({{"app", "web"}, {"release", "r7"}}));
+  for (int i = 0; i < 5000; ++i) {
+    PodDisruptionBudget budget = BudgetOf("a", absl::StrCat("budget-", i));
+    budget.selector = Labelled("app", "web");
+    budget.selector->requirements.push_back(
+        {.key = "release", .op = SelectorOperator::kIn, .values = {absl::StrCat("r", i)}});
+    Upsert(budget);
+  }
+  ASSERT_THAT(table_.Covering("a", PodId(0)), SizeIs(1));
+  EXPECT_LE(table_.selectors_asked(), 3);
+}
+
+TEST_F(BudgetTableTest, OfThousandsOfBudgetsOverAPodTwoAreLookedFor) {
+  PodDisruptionBudget budget;
+  budget.selector.emplace();
+  for (int i = 0; i < 5000; ++i) {
+    budget.meta = BudgetOf("a", absl::StrCat("budget-", i)).meta;
+    Upsert(budget);
+  }
+  EXPECT_THAT(table_.Covering("a", PodId(0)), ElementsAre(0, 1));
+  EXPECT_LE(table_.selectors_asked(), 3);
 }
 
 TEST_F(BudgetTableTest, AStatusOfAnOlderSpecAllowsNothing) {

@@ -50,7 +50,10 @@ class QueryListingTest : public ::testing::Test {
   }
   [[nodiscard]] std::vector<PodQueryId> VisitedFor(const std::string& name, PodId pod) const {
     std::vector<PodQueryId> visited;
-    listing_.ForEach(name, pod, labels_, [&](PodQueryId id) { visited.push_back(id); });
+    listing_.ForEach(name, pod, labels_, [&](PodQueryId id) {
+      visited.push_back(id);
+      return Walk::kOn;
+    });
     std::sort(visited.begin(), visited.end());
     return visited;
   }
