@@ -137,6 +137,7 @@ class PodTable final {
   [[nodiscard]] ShapeTable::Interned Interned(const Record& record,
                                               const PodConstraints& constraints, Delta& delta);
   void FollowVolumes(Record& record, Delta& delta);
+  void TellBindingOf(const Record& record, Delta& delta) const;
   // Pods beyond the share of their namespace are looked at again, once after each sweep.
   void RetryThoseBeyond(Delta& delta);
   [[nodiscard]] bool MayAsk(const Record& record, const PodConstraints& constraints) const;

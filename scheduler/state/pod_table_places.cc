@@ -132,13 +132,20 @@ void PodTable::FollowVolumes(Delta& delta) {
   while (volumes_.any_stale()) {  // when one pod stops sharing a volume, it becomes another's own
     for (const PodId pod : volumes_.TakeStale()) FollowVolumes(*pods_.at(pod), delta);
   }
+  volumes_.TakeUsersOfRewritten([&](PodId pod) { TellBindingOf(*pods_.at(pod), delta); });
+}
+
+// A claim of the pod was written, which the binding of its volumes must know.
+void PodTable::TellBindingOf(const Record& record, Delta& delta) const {
+  if (!record.facts.reserved.valid() || !record.facts.gang.valid()) return;
+  delta.gangs_changed.insert(record.facts.gang);
 }
 
 void PodTable::FollowVolumes(Record& record, Delta& delta) {
   SharedVolumeNeeds needs(volumes_.NeedsOf(record.id));
   const PodConstraints& known = shapes_.Of(record.facts.shape).constraints;
-  if (record.facts.reserved.valid()) {  // the binding of its volumes must know
-    if (record.facts.gang.valid()) delta.gangs_changed.insert(record.facts.gang);
+  TellBindingOf(record, delta);
+  if (record.facts.reserved.valid()) {
     // Its node is settled, but the volumes that it keeps from newcomers may have changed.
     needs = WithExclusiveUses(known.volumes, needs);
   }

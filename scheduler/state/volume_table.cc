@@ -17,15 +17,17 @@ std::string KeyOf(const ObjectMeta& meta) { return ClaimKey(meta.namespace_name,
 bool SameToPods(const Readable<PersistentVolumeClaim>& before,
                 const Readable<PersistentVolumeClaim>& after) {
   if (!before.object.has_value() || !after.object.has_value()) return false;
-  // Of one that is being bound each version counts: a node that was selected and taken back
-  // between two looks shows in nothing else.
-  if (!after.object->bound()) return false;
-  const auto facts = [](const PersistentVolumeClaim& claim) {
-    return std::tie(claim.meta.uid, claim.meta.created, claim.meta.deleted, claim.meta.annotations,
-                    claim.meta.controller, claim.volume_name, claim.storage_class, claim.modes,
-                    claim.block, claim.size, claim.selector, claim.attributes_class, claim.phase);
+  const auto annotations = [](const PersistentVolumeClaim& claim) {
+    const bool selected = claim.meta.annotations.Find(kSelectedNodeAnnotation) != nullptr;
+    return std::tuple(claim.bound(), selected, claim.selected_node());
   };
-  return facts(*before.object) == facts(*after.object);
+  const auto facts = [](const PersistentVolumeClaim& claim) {
+    return std::tie(claim.meta.uid, claim.meta.created, claim.meta.deleted, claim.meta.controller,
+                    claim.volume_name, claim.storage_class, claim.modes, claim.block, claim.size,
+                    claim.selector, claim.attributes_class, claim.phase);
+  };
+  return annotations(*before.object) == annotations(*after.object) &&
+         facts(*before.object) == facts(*after.object);
 }
 
 std::string KeyOf(const ClaimReference& claim) {
@@ -81,8 +83,13 @@ void VolumeTable::SetClaim(const std::string& key, Readable<PersistentVolumeClai
   if (claim.object.has_value() && !claim.object->bound()) {
     objects_.unbound_of_class.insert({claim.object->storage_class, key});
   }
+  const bool is_bound = claim.object.has_value() && claim.object->bound();
   objects_.claims.emplace(key, std::move(claim));
-  if (is_news) MarkUsers(key);
+  if (is_news) {
+    MarkUsers(key);
+  } else if (!is_bound) {
+    rewritten_.insert(key);
+  }
 }
 
 void VolumeTable::MarkLimitsOf(const std::string& volume) {
@@ -401,6 +408,14 @@ std::vector<PodId> VolumeTable::TakeStale() {
   std::vector<PodId> stale(stale_.begin(), stale_.end());
   stale_.clear();
   return stale;
+}
+
+void VolumeTable::TakeUsersOfRewritten(absl::FunctionRef<void(PodId)> visit) {
+  for (const std::string& key : std::exchange(rewritten_, {})) {
+    const auto it = users_of_claim_.find(key);
+    if (it == users_of_claim_.end()) continue;
+    for (const PodId pod : it->second) visit(pod);
+  }
 }
 
 // ---- facts for nodes and tables

@@ -55,6 +55,9 @@ class VolumeTable final {
   [[nodiscard]] std::string TroubleOf(PodId pod) const;
   [[nodiscard]] bool any_stale() const { return !stale_.empty(); }
   [[nodiscard]] std::vector<PodId> TakeStale();
+  // Users of claims not yet bound that were written since the last call, the same as before to
+  // pods. Whoever binds one must look: a node selected and taken back shows in nothing else.
+  void TakeUsersOfRewritten(absl::FunctionRef<void(PodId)> visit);
 
   // By driver; empty: no limit.
   [[nodiscard]] std::vector<NodeAttachments> LimitsOf(absl::string_view node,
@@ -99,6 +102,7 @@ class VolumeTable final {
   absl::btree_map<std::string, absl::btree_set<PodId>> attached_by_;     // by driver and volume
   absl::btree_map<std::string, PodId> assumed_;                          // by volume
   absl::btree_set<PodId> stale_;
+  absl::btree_set<std::string> rewritten_;     // claim keys
   absl::btree_set<std::string> stale_limits_;  // nodes
   // (driver and handle, volume)
   absl::btree_set<std::pair<std::string, std::string>> volumes_of_handle_;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "test/support/builders.h"
+#include "test/support/storage_builders.h"
 
 namespace maniple::state_cluster_state_test {
 namespace {
@@ -243,6 +244,17 @@ TEST_F(ClusterStateTest, AReservationEndsWithItsNode) {
   state_.Reserve(PodIdOf("a"), NodeIdOf("n1"));
   Apply(DeletionOf(ResourceKind::kNode, "n1"));
   EXPECT_FALSE(state_.FindPod(PodIdOf("a"))->reserved.valid());
+}
+
+TEST_F(ClusterStateTest, AClaimThatIsWrittenTheSameConcernsThoseWhoAreBindingItAlone) {
+  Apply(MakeNode("n1").Gpu(8));
+  Apply(MakePod("a").Gpu(2).Claim("data"));
+  Apply(MakePod("b").Gpu(2).Claim("data"));
+  Apply(MakeClaim("data"));
+  EXPECT_THAT(Apply(MakeClaim("data")).gangs_changed, IsEmpty());
+  state_.Reserve(PodIdOf("a"), NodeIdOf("n1"));
+  EXPECT_THAT(Apply(MakeClaim("data")).gangs_changed,
+              ElementsAre(GangOf("a", GangDialect::kSingleton).id));
 }
 
 TEST_F(ClusterStateTest, AReservationFindsANodeThatReturnsUnderItsName) {

@@ -57,6 +57,11 @@ class VolumeTableTest : public ::testing::Test {
     Tell(event);
     return Stale();
   }
+  std::vector<uint32_t> UsersOfRewritten() {
+    std::vector<uint32_t> users;
+    table_.TakeUsersOfRewritten([&](PodId pod) { users.push_back(pod.index()); });
+    return users;
+  }
   // What the pod takes: "exclusive default/data", "attached csi.example.com h".
   std::vector<std::string> UsesOf(uint32_t pod) {
     std::vector<std::string> out;
@@ -93,7 +98,13 @@ TEST_F(VolumeTableTest, AChangedClaimConcernsItsUsersAndNobodyElse) {
   EXPECT_THAT(StaleBy(MakeClaim("data")), ElementsAre(1, 2));
   EXPECT_THAT(StaleBy(MakeClaim("data").In("elsewhere")), ElementsAre(4));
   EXPECT_THAT(StaleBy(MakeClaim("nobody's")), IsEmpty());
-  EXPECT_THAT(StaleBy(MakeClaim("data")), ElementsAre(1, 2)) << "it is not bound yet";
+  EXPECT_THAT(StaleBy(MakeClaim("data")), IsEmpty()) << "as often as somebody likes";
+  EXPECT_THAT(UsersOfRewritten(), ElementsAre(1, 2)) << "it may be being bound";
+  EXPECT_THAT(UsersOfRewritten(), IsEmpty()) << "told once";
+  PersistentVolumeClaim noted = MakeClaim("data");
+  noted.meta.annotations.Set("scheduling.maniple.dev/note", "x");
+  EXPECT_THAT(StaleBy(ObjectUpserted{noted}), IsEmpty());
+  EXPECT_THAT(StaleBy(MakeClaim("data").Selected("n")), ElementsAre(1, 2));
   EXPECT_THAT(StaleBy(MakeClaim("data").BoundTo("pv")), ElementsAre(1, 2));
   EXPECT_THAT(StaleBy(MakeClaim("data").BoundTo("pv")), IsEmpty()) << "as often as somebody likes";
 }
