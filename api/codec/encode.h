@@ -55,9 +55,11 @@ struct NewPodGroup {
 [[nodiscard]] std::string EncodePodGroup(const NewPodGroup& group);
 // A merge patch of the whole spec, null for what it does not have; the uid is a precondition.
 [[nodiscard]] std::string EncodePodGroupSpecPatch(absl::string_view uid, const PodGroupSpec& spec);
-// The spec as it is read back: times are whole seconds within the bounds of the schema. Compare
-// with this one whether a PodGroup says what was written.
+// The spec as it is read back: times are whole seconds, and everything is within the bounds of the
+// schema, cut or left out. Compare with this one whether a PodGroup says what was written.
 [[nodiscard]] PodGroupSpec StorableSpec(PodGroupSpec spec);
+// Whom such a spec stands for; of two objects never the same.
+[[nodiscard]] GangSource StorableSource(GangSource source);
 
 // A merge patch of a producer's object; the uid is a precondition. Conditions replace the list as a
 // whole; without any the list stays as it is.

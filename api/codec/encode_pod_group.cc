@@ -1,5 +1,4 @@
 // Our own PodGroups, for gangs that somebody else declares.
-#include <algorithm>
 #include <utility>
 
 #include "api/codec/encode.h"
@@ -8,15 +7,7 @@
 namespace maniple {
 namespace {
 
-// What the resource's schema lets a time be.
-constexpr absl::Duration kLongestScheduleTimeout = absl::Hours(24);
-constexpr absl::Duration kLongestTime = absl::Seconds(315'360'000);  // ten years
-
 Json TextOrNone(const std::string& text) { return text.empty() ? Json() : Json(text); }
-
-absl::Duration Stored(absl::Duration time, absl::Duration least, absl::Duration most) {
-  return std::clamp(absl::Ceil(time, absl::Seconds(1)), least, most);
-}
 
 // Null where nothing is asked for: so a merge patch takes away what was.
 Json Topology(const TopologyRequest& topology) {
@@ -91,16 +82,6 @@ Json Owners(const OwnerReference& owner) {
 }
 
 }  // namespace
-
-PodGroupSpec StorableSpec(PodGroupSpec spec) {
-  spec.schedule_timeout = Stored(spec.schedule_timeout, absl::Seconds(1), kLongestScheduleTimeout);
-  spec.protected_runtime = Stored(spec.protected_runtime, absl::ZeroDuration(), kLongestTime);
-  spec.quorum_loss_grace = Stored(spec.quorum_loss_grace, absl::ZeroDuration(), kLongestTime);
-  if (spec.expected_runtime.has_value()) {
-    spec.expected_runtime = Stored(*spec.expected_runtime, absl::Seconds(1), kLongestTime);
-  }
-  return spec;
-}
 
 std::string EncodePodGroup(const NewPodGroup& group) {
   Json metadata = Json::Object({{"name", group.name}, {"namespace", group.namespace_name}});

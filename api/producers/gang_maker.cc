@@ -1,12 +1,14 @@
 #include "api/producers/gang_maker.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/fingerprint.h"
+#include "api/codec/encode.h"
 #include "api/producers/composite_group.h"
 #include "api/producers/fields.h"
 #include "api/producers/mark_quorum.h"
@@ -64,6 +66,8 @@ class GangMaker final {
       case GangOrigin::kMissing:
         break;
     }
+    // Known by what its PodGroup can tell of it: texts of marks and owners may be of any length.
+    gang_.spec.source = StorableSource(std::move(gang_.spec.source));
     gang_.spec.queue = ChooseQueue(declared_, members_, options_);
     SetTopology();
     // What makes no sense is not to be counted with.

@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "api/codec/encode.h"
 #include "api/codec/json.h"
 #include "api/codec/yaml.h"
 #include "api/validation/crds.h"
@@ -21,6 +22,7 @@ namespace maniple {
 namespace {
 
 using testing::IsEmpty;
+using testing::SizeIs;
 
 std::string ReadFile(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -114,6 +116,28 @@ TEST_F(CrdsTest, GoodObjectsAreTaken) {
     const Json object = ObjectIn(ReadFile(path));
     EXPECT_THAT(RefusedPaths(SchemaOf(object), object), IsEmpty()) << path;
   }
+}
+
+TEST_F(CrdsTest, WhateverAProducerSaysCanBeStoredAsAPodGroup) {
+  const auto refused = [&](const PodGroupSpec& spec) {
+    const Json object = *Json::Parse(EncodePodGroup({.namespace_name = "n", .spec = spec}));
+    return RefusedPaths(SchemaOf(object), object);
+  };
+  const std::string text(400, 'x');
+  PodGroupSpec spec{.queue = text, .min_member = 2'000'000, .priority_class_name = text};
+  spec.sub_groups = {{"a/b", 1}, {"", 1}, {text, 1}, {"-a", 1}};
+  spec.topology.topology_name = "t";
+  spec.source = {text, text, "", text, text};
+  for (int i = 0; i < 254; ++i) spec.source.name += "é";
+  const PodGroupSpec stored = StorableSpec(spec);
+  EXPECT_THAT(refused(spec), IsEmpty());
+  EXPECT_THAT(stored.sub_groups, IsEmpty());
+  EXPECT_EQ(StorableSpec(stored), stored);
+  spec.source.uid += "y";
+  EXPECT_NE(StorableSpec(spec).source.uid, stored.source.uid);
+  spec.sub_groups = {{"a", 2'000'000}, {"a", 1}, {"b", -1, {.required = text, .slice_size = 1}}};
+  EXPECT_THAT(refused(spec), IsEmpty());
+  EXPECT_THAT(StorableSpec(spec).sub_groups, SizeIs(2));
 }
 
 TEST_F(CrdsTest, BadObjectsAreRefusedAtTheSameFieldsAsByKubeApiserver) {
