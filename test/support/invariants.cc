@@ -226,7 +226,13 @@ Violations ReservationsMatchState(const TurnFacts& facts) {
     for (const NodeResourceView& resource : row->resources) {
       shown[resource.resource] = {resource.allocatable.units(), resource.free.units()};
     }
-    for (const auto& [resource, amount] : taken[name]) shown.try_emplace(resource, 0, 0);
+    for (const auto& [resource, amount] : taken[name]) {
+      // A name that no node has is counted nowhere.
+      const bool offered = std::ranges::any_of(facts.told.nodes, [&, &what = resource](auto& one) {
+        return OfferOf(one.second, what) > 0;
+      });
+      if (offered) shown.try_emplace(resource, 0, 0);
+    }
     for (const auto& [resource, amounts] : shown) {
       const auto& [offered, free] = amounts;
       const int64_t held = OfferOf(node, resource) - taken[name][resource] - free;

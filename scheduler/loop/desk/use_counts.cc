@@ -23,6 +23,11 @@ bool IsOnNode(const Member& member, const PodFacts* pod) {
   return MayBeOnNode(member) && pod != nullptr && !pod->node_name.empty();
 }
 
+// A name that only pods have is nobody's use, and would be kept for ever.
+bool IsCounted(const Tables& tables, ResourceId resource) {
+  return IsOnNodes(resource) && tables.FactsOf(resource).gpu;
+}
+
 // The use of one resource on nodes of one kind.
 struct KindUse {
   NodeKindId kind;
@@ -65,7 +70,7 @@ void UseCounts::MeterUse(const Case& c) {
     if (!IsOnNode(member, desk_.state.FindPod(member.pod))) continue;
     const NodeKindId kind = KindOf(desk_.ledger, c.record, member);
     for (const auto& [resource, amount] : tables.ShapeOf(member.shape).requests) {
-      if (!tables.FactsOf(resource).gpu) continue;
+      if (!IsCounted(tables, resource)) continue;
       const KindUse use{.kind = kind, .resource = resource, .amount = amount};
       AddTo(uses, use);
       if (told == absl::InfinitePast()) continue;
@@ -94,8 +99,8 @@ GpusSince UseCounts::GpusOf(const Case& c, PodId pod) {
   GpusSince had{.since = std::max(began, member->created)};
   const Tables& tables = *desk_.Picture().tables;
   for (const auto& [resource, amount] : tables.ShapeOf(member->shape).requests) {
-    const ResourceFacts& facts = tables.FactsOf(resource);
-    if (facts.gpu) had.amounts.emplace_back(facts.name, amount);
+    if (!IsCounted(tables, resource)) continue;
+    had.amounts.emplace_back(tables.FactsOf(resource).name, amount);
   }
   return had;
 }

@@ -211,6 +211,12 @@ TEST_F(LoopUsage, AGangWithoutAQueueIsCountedToo) {
   EXPECT_THAT(Used("team"), IsEmpty());
 }
 
+TEST_F(LoopUsage, ANameThatNoNodeHasIsNoGpuThatIsUsed) {
+  d_.Put(MakePod("odd").Wants("made-up.example.com/gpu", 8).On("n1"));
+  d_.Settle(absl::Seconds(10));
+  EXPECT_THAT(Used(""), IsEmpty());
+}
+
 TEST_F(LoopUsage, WhoHasEndedIsCountedNoMore) {
   Run("a", "team", 2, 4);
   d_.Settle(absl::Seconds(100));
