@@ -11,6 +11,17 @@
 #include "scheduler/report/message.h"
 
 namespace maniple {
+namespace {
+
+// Of the PodGroup whose status the gang has; "": there is none yet.
+absl::string_view StatusUid(const Gang& gang) {
+  if (gang.foreign == nullptr) return gang.group_uid;
+  const bool stands =
+      gang.stand_in.has_value() && gang.stand_in->spec.source == gang.foreign->spec.source;
+  return stands ? absl::string_view(gang.stand_in->uid) : "";
+}
+
+}  // namespace
 
 Desk::Desk(WarmState& given)
     : warm(given),
@@ -26,27 +37,34 @@ Desk::Desk(WarmState& given)
 std::unique_ptr<GangRecord> Desk::FirstRecord(const Gang& gang, absl::Time now) {
   auto record = std::make_unique<GangRecord>(now);
   record->group = FingerprintOf(gang.group_uid);
+  record->recalled = FingerprintOf(StatusUid(gang));
+  if (gang.group_exists) record->queue = gang.queue;
+  Recall(*record, gang, now);
+  return record;
+}
+
+// What an earlier leader has written of the gang.
+void Desk::Recall(GangRecord& record, const Gang& gang, absl::Time now) {
   // A user may have written them, or a leader whose clock was wrong.
   const auto may_be = [&](const std::optional<absl::Time>& time) {
     return time.has_value() && *time >= gang.created && *time <= now;
   };
   if (may_be(gang.status.quorum_reached_at)) {
-    record->quorum_reached_at = gang.status.quorum_reached_at;
+    record.quorum_reached_at = gang.status.quorum_reached_at;
   }
-  if (may_be(gang.status.last_undone_at)) record->last_undone_at = gang.status.last_undone_at;
-  record->domains = gang.status.placement_domains;
-  if (gang.group_exists) record->queue = gang.queue;
+  if (may_be(gang.status.last_undone_at)) record.last_undone_at = gang.status.last_undone_at;
+  if (gang.status.initial_share_preemption_used) record.initial_share_used = true;
+  record.domains = gang.status.placement_domains;
   std::vector<LeftFor> left_for = ParseLeftFor(gang.status.preempted_by);
-  if (!left_for.empty()) record->left_for = std::move(left_for);
+  if (!left_for.empty()) record.left_for = std::move(left_for);
   const bool preempted = gang.status.reason == WaitReasonName(WaitReason::kPreempted);
   if (preempted || gang.status.reason == WaitReasonName(WaitReason::kQuorumLost)) {
-    const bool named = record->left_for.has_value();
-    NoteEvicted(*record, gang,
+    const bool named = record.left_for.has_value();
+    NoteEvicted(record, gang,
                 !preempted ? ""
                            : absl::StrCat("preempted by ",
-                                          named ? record->left_for->back().name : "another gang"));
+                                          named ? record.left_for->back().name : "another gang"));
   }
-  return record;
 }
 
 GangRecord* Desk::FindRecord(GangId gang) const {
@@ -62,21 +80,31 @@ std::optional<Case> Desk::Open(GangId id, absl::Time now) {
     record = FirstRecord(*gang, now);
     if (record->left_for.has_value()) ++bans;
   }
-  MeetGroup(*record, *gang);
+  MeetGroup(*record, *gang, now);
   return Case{.gang = *gang, .record = *record, .assembly = Assemble(*gang), .now = now};
 }
 
 // A new PodGroup of the same name does not answer for what the old one did or suffered.
-void Desk::MeetGroup(GangRecord& record, const Gang& gang) {
+void Desk::MeetGroup(GangRecord& record, const Gang& gang, absl::Time now) {
   if (!gang.group_exists) return;
   const uint64_t group = FingerprintOf(gang.group_uid);
-  if (std::exchange(record.group, group) == group) return;
-  record.initial_share_used = false;
-  record.last_undone_at.reset();
-  record.undo_backoff.reset();
-  record.backoff_until = absl::InfinitePast();
-  record.undone_because.reset();
-  ForgetLeaving(record);
+  if (std::exchange(record.group, group) != group) {
+    record.recalled = 0;
+    record.initial_share_used = false;
+    record.last_undone_at.reset();
+    record.undo_backoff.reset();
+    record.backoff_until = absl::InfinitePast();
+    record.undone_because.reset();
+    ForgetLeaving(record);
+  }
+  // Its pods may have been heard of before it.
+  const absl::string_view uid = StatusUid(gang);
+  if (uid.empty()) return;
+  const bool read = std::exchange(record.recalled, FingerprintOf(uid)) == FingerprintOf(uid);
+  if (read || gang.status.phase.empty()) return;
+  const bool banned = record.left_for.has_value();
+  Recall(record, gang, now);
+  if (record.left_for.has_value() && !banned) ++bans;
 }
 
 bool Desk::QuorumWasRaised(const Case& c) {

@@ -90,7 +90,8 @@ struct Desk {
   int64_t bans = 0;  // gangs that remember for whom they left
 
  private:
-  void MeetGroup(GangRecord& record, const Gang& gang);
+  void MeetGroup(GangRecord& record, const Gang& gang, absl::Time now);
+  static void Recall(GangRecord& record, const Gang& gang, absl::Time now);
 
   // The same budget as kube-scheduler's, by namespace and uid. An object that is forgotten early
   // may get a few events more; a tenant that makes so many objects gets more anyway.

@@ -14,8 +14,7 @@ PreemptionPolicy PolicyOf(const Desk& desk, const Gang& gang) {
 std::vector<FairStrategy> StrategiesOf(const Desk& desk, const Case& c) {
   std::vector<FairStrategy> strategies = desk.options.fair_strategies;
   // At most once per PodGroup, and never for a gang without a status to remember it in.
-  if (c.gang.key.dialect == GangDialect::kSingleton || c.record.initial_share_used ||
-      c.gang.status.initial_share_preemption_used) {
+  if (c.gang.key.dialect == GangDialect::kSingleton || c.record.initial_share_used) {
     std::erase(strategies, FairStrategy::kLessThanInitialShare);
   }
   return strategies;

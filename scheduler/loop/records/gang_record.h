@@ -114,7 +114,8 @@ struct GangRecord {
   }
 
   absl::Time first_seen;
-  uint64_t group = 0;  // a fingerprint of the uid of the PodGroup that this record is about
+  uint64_t group = 0;     // a fingerprint of the uid of the PodGroup that this record is about
+  uint64_t recalled = 0;  // … likewise of the one whose status has been read
 
   // Written by Flights.
   Rare<GangBinding> binding;

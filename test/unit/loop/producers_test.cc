@@ -115,6 +115,22 @@ TEST_F(LoopProducers, AForeignGangIsRememberedThroughARestart) {
   EXPECT_THAT(StandingFor("train"), SizeIs(1));
 }
 
+TEST_F(LoopProducers, WhoDeletesAStandInDoesNotRenewTheUseOfItsInitialShare) {
+  Put({.kind = kXk8s, .name = "train", .spec = R"({"minMember":2})"});
+  SubmitXk8s("train", 0, 2);
+  d_.Settle(absl::Seconds(5));
+  ASSERT_THAT(StandingFor("train"), SizeIs(1));
+  PodGroup stand_in = StandingFor("train").front();
+  stand_in.status.initial_share_preemption_used = true;
+  d_.api.Put(stand_in);
+  d_.Restart();
+  d_.Settle(absl::Seconds(5));
+  d_.api.Delete(ResourceKind::kPodGroup, stand_in.meta.name);
+  d_.Settle(absl::Seconds(30));
+  ASSERT_THAT(StandingFor("train"), SizeIs(1));
+  EXPECT_TRUE(StandingFor("train").front().status.initial_share_preemption_used);
+}
+
 TEST_F(LoopProducers, TheSameNameWithAnotherUidIsAnotherGang) {
   Put({.kind = kXk8s, .name = "train", .spec = R"({"minMember":2})"});
   SubmitXk8s("train", 0, 2);
