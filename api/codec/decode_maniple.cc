@@ -206,6 +206,8 @@ PodGroupStatus ReadPodGroupStatus(const Cursor& cursor) {
       ReadPlacement(field, status);
     } else if (key == "quorumReachedAt") {
       status.quorum_reached_at = field.Time();
+    } else if (key == "quorumMet") {
+      status.quorum_met = ReadCount(field, 0);
     } else if (key == "lastUndoneAt") {
       status.last_undone_at = field.Time();
     } else if (key == "initialSharePreemptionUsed") {

@@ -91,6 +91,7 @@ struct PodGroupStatus {
   std::vector<std::string> placement_nodes;  // sorted
   std::vector<std::string> placement_domains;
   std::optional<absl::Time> quorum_reached_at;
+  int32_t quorum_met = 0;  // the size of the quorum when it was bound last; 0: not known
   std::optional<absl::Time> last_undone_at;
   bool initial_share_preemption_used = false;
   std::string preempted_by;

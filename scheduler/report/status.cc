@@ -66,6 +66,7 @@ PodGroupStatus MakeGroupStatus(const StatusFacts& facts, const PodGroupStatus& b
     return time;
   };
   status.quorum_reached_at = whole(facts.quorum_reached_at);
+  status.quorum_met = facts.quorum_met;
   status.last_undone_at = whole(facts.last_undone_at);
   if (!facts.preempted_by.empty()) status.preempted_by = facts.preempted_by;
   status.admitted_queue = facts.admitted_queue;

@@ -31,6 +31,7 @@ struct StatusFacts {
   std::vector<std::string> nodes;  // where members are bound; any order, repeats allowed
   std::vector<std::string> domains;
   std::optional<absl::Time> quorum_reached_at, last_undone_at;
+  int32_t quorum_met = 0;
   bool quorum_lost = false;
   std::string preempted_by;  // "" = as before
   std::string admitted_queue = {};

@@ -53,6 +53,7 @@ void Desk::Recall(GangRecord& record, const Gang& gang, absl::Time now) {
     record.quorum_reached_at = gang.status.quorum_reached_at;
   }
   if (may_be(gang.status.last_undone_at)) record.last_undone_at = gang.status.last_undone_at;
+  if (gang.status.quorum_met > 0) record.quorum_met = gang.status.quorum_met;
   if (gang.status.initial_share_preemption_used) record.initial_share_used = true;
   record.domains = gang.status.placement_domains;
   std::vector<LeftFor> left_for = ParseLeftFor(gang.status.preempted_by);

@@ -128,7 +128,7 @@ struct GangRecord {
   absl::btree_map<PodId, absl::Time> refused_until;  // members that were refused as surplus
   RareVector<std::string> domains;                   // of the quorum's plan
   std::optional<absl::Time> quorum_reached_at, last_undone_at;
-  int32_t quorum_met = 0;     // its size when it was last met; 0: not seen yet
+  int32_t quorum_met = 0;     // its size when it was last met; 0: not known
   bool awaits_ready = false;  // this process has bound its quorum, which has not been Ready yet
   // When its quorum was last decided, and when it last had to leave whole; the past: never.
   absl::Time decided_at = absl::InfinitePast(), left_at = absl::InfinitePast();

@@ -140,6 +140,7 @@ void Reporter::WriteStatus(Case& c, const Standing& standing) {
        .domains = std::move(domains),
        .quorum_reached_at = record.quorum_reached_at,
        .last_undone_at = record.last_undone_at,
+       .quorum_met = record.quorum_met,
        .quorum_lost = lost,
        .preempted_by = record.left_for.has_value() ? LeftForText(*record.left_for) : "",
        .admitted_queue = c.gang.admitted_queue.value_or(""),

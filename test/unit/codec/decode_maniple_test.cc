@@ -87,7 +87,7 @@ TEST(DecodePodGroup, ReadsTheStatusThatANewLeaderMustKnow) {
                   {"type":"MembersReady","status":"True"}],
     "reason":"Bound","message":"all bound","placement":{"nodes":["b","a"],"domains":["r2","r1"]},
     "quorumReachedAt":"2026-07-21T10:00:00Z","lastUndoneAt":"2026-07-21T09:00:00Z",
-    "initialSharePreemptionUsed":true,"preemptedBy":"n/other","admittedQueue":"q"})");
+    "quorumMet":3,"initialSharePreemptionUsed":true,"preemptedBy":"n/other","admittedQueue":"q"})");
   const PodGroupStatus& status = group.status;
   EXPECT_EQ(status.phase, "Running");
   EXPECT_EQ(status.members, (MemberCounts{4, 1, 3, 2, 1, 0}));
@@ -98,6 +98,7 @@ TEST(DecodePodGroup, ReadsTheStatusThatANewLeaderMustKnow) {
   EXPECT_THAT(status.placement_domains, ElementsAre("r2", "r1"));
   EXPECT_EQ(status.quorum_reached_at, *ParseKubernetesTime("2026-07-21T10:00:00Z"));
   EXPECT_EQ(status.last_undone_at, *ParseKubernetesTime("2026-07-21T09:00:00Z"));
+  EXPECT_EQ(status.quorum_met, 3);
   EXPECT_TRUE(status.initial_share_preemption_used);
   EXPECT_EQ(status.preempted_by, "n/other");
   EXPECT_EQ(status.admitted_queue, "q");

@@ -172,6 +172,7 @@ PodGroupStatus FullStatus() {
   status.placement_nodes = {"a", "b"};
   status.placement_domains = {"r1"};
   status.quorum_reached_at = At("2026-07-21T10:00:00.000001Z");
+  status.quorum_met = 3;
   status.last_undone_at = At("2026-07-21T09:00:00Z");
   status.initial_share_preemption_used = true;
   status.preempted_by = "ns/other";
