@@ -147,7 +147,7 @@ void SchedulingLoop::Impl::SetRole(Role role) {
 }
 
 bool SchedulingLoop::Impl::Idle() const {
-  return warm_.errands.promised() == 0 && results_.empty() &&
+  return warm_.errands.awaited() == 0 && results_.empty() &&
          (leader_ == nullptr || !leader_->Binds());
 }
 

@@ -47,9 +47,9 @@ class SchedulingLoop final {
   // the API.
   enum class Role { kStandby, kLeader };
   void SetRole(Role role, absl::Time now);
-  // No new decision; binds in flight are carried on until Idle(). For SIGTERM.
+  // No new decision; binds and other writes in flight are carried on until Idle(). For SIGTERM.
   void Drain();
-  [[nodiscard]] bool Idle() const;    // nothing in flight
+  [[nodiscard]] bool Idle() const;    // nothing is in flight but what the next leader says again
   [[nodiscard]] bool Synced() const;  // every kind has been listed; nothing is decided before
 
   [[nodiscard]] TurnOutput Turn(absl::Time now);

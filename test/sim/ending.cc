@@ -321,7 +321,7 @@ void Ending::CheckAtRest(Process& process) {
   }
   CheckHelpIsPure(world_.truth, process.loop(), process.Now());
   if (!process.loop().Idle()) {
-    world_.truth.Violated(Now(), "NothingUnderWay: binds, reads or deletes are left");
+    world_.truth.Violated(Now(), "NothingUnderWay: writes are left");
   }
 }
 

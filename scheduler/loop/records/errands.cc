@@ -96,7 +96,7 @@ std::optional<Errand> Errands::Take(uint64_t id) {
 
 void Errands::Forget() {
   open_.clear();
-  binds_ = promised_ = 0;
+  binds_ = awaited_ = 0;
 }
 
 void Errands::Count(const Errand& errand, int64_t by) {
@@ -106,18 +106,18 @@ void Errands::Count(const Errand& errand, int64_t by) {
       [[fallthrough]];
     case ErrandKind::kRead:
     case ErrandKind::kDelete:
-      promised_ += by;
-      break;
     case ErrandKind::kEvict:
     case ErrandKind::kVolume:
     case ErrandKind::kGroupStatus:
+    case ErrandKind::kNodeConfig:
+    case ErrandKind::kStandIn:
+    case ErrandKind::kNodeRequest:
+      awaited_ += by;
+      break;
     case ErrandKind::kPodWaits:
     case ErrandKind::kQueueStatus:
     case ErrandKind::kCohortStatus:
-    case ErrandKind::kNodeConfig:
-    case ErrandKind::kStandIn:
     case ErrandKind::kForeignPhase:
-    case ErrandKind::kNodeRequest:
     case ErrandKind::kEvent:
       break;
   }

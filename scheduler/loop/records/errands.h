@@ -58,15 +58,15 @@ class Errands final {
   void Forget();
 
   [[nodiscard]] int64_t binds() const { return binds_; }  // under way
-  // Errands under way on behalf of the promise: binds, reads, deletes.
-  [[nodiscard]] int64_t promised() const { return promised_; }
+  // Under way, and to be answered before the process ends: all but what the next leader says again.
+  [[nodiscard]] int64_t awaited() const { return awaited_; }
 
  private:
   void Count(const Errand& errand, int64_t by);
 
   uint64_t next_ = 1;
   std::map<uint64_t, Errand> open_;
-  int64_t binds_ = 0, promised_ = 0;
+  int64_t binds_ = 0, awaited_ = 0;
 };
 
 }  // namespace maniple

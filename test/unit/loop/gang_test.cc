@@ -290,6 +290,33 @@ TEST(LoopGang, ADrainStartsNothingNewAndEndsIdle) {
   EXPECT_EQ(d.Bound("b"), 0);
 }
 
+TEST(LoopGang, ADrainEndsWhenTheStatusOfWhatWasBoundIsAnswered) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.Submit({.gang = "a", .pods = 1});
+  d.Exchange();
+  d.loop().Drain();
+  d.Exchange();
+  ASSERT_EQ(d.Bound("a"), 1);
+  ASSERT_EQ(d.api.Count("PATCH /apis/scheduling.maniple.dev"), 1) << "it has been sent";
+  EXPECT_FALSE(d.loop().Idle());
+  d.Exchange();
+  EXPECT_TRUE(d.loop().Idle());
+}
+
+TEST(LoopGang, ADrainEndsWhenEvictionsAreAnswered) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.Submit({.gang = "low", .pods = 1, .priority = 1});
+  d.Settle(absl::Minutes(1));
+  d.Submit({.gang = "high", .pods = 1, .priority = 2});
+  for (int i = 0; i < 9 && d.api.Count("/eviction") == 0; ++i) d.Exchange();
+  d.loop().Drain();
+  EXPECT_FALSE(d.loop().Idle());
+  d.Settle();
+  EXPECT_TRUE(d.loop().Idle());
+}
+
 TEST(LoopGang, TenThousandParkedGangsCostNothingWhileNothingChanges) {
   LoopDriver d;
   d.Nodes(1, 8);
