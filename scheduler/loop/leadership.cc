@@ -124,17 +124,18 @@ void Leadership::LookAt(GangId id, absl::Time now) {
   if (c->record.volumes_again_at.value_or(absl::InfiniteFuture()) <= now) {
     c->record.volumes_again_at.reset();
   }
+  // A gang that leaves as a whole is not repaired. It has left when its binding is at rest.
+  if (c->record.LeavesWhole()) {
+    flights_.SettleVolumes(*c);
+    flights_.SettleBinding(*c);
+  }
   evictions_.SeeDeparture(*c);
   evictions_.SeeClaim(*c);
-  // A gang that leaves as a whole is not repaired.
-  if (!c->record.departure.has_value() || !c->record.departure->whole) {
+  if (!c->record.LeavesWhole()) {
     flights_.EnsureBinding(*c);
     flights_.SettleVolumes(*c);
     flights_.SettleBinding(*c);
     evictions_.DrainQueue(*c);
-  } else {
-    flights_.SettleVolumes(*c);
-    flights_.SettleBinding(*c);
   }
   flights_.NoteQuorum(*c);
   flights_.NoteReady(*c);

@@ -121,7 +121,7 @@ void Desk::NoteStartInVain(GangRecord& record, absl::Time now) {
 
 std::optional<ItemKind> Desk::ItemOf(const Case& c) const {
   if (!c.gang.group_exists || !c.gang.problem.empty()) return std::nullopt;
-  if (c.record.departure.has_value() && c.record.departure->whole) return std::nullopt;
+  if (c.record.LeavesWhole()) return std::nullopt;
   if (c.record.volumes.has_value()) return std::nullopt;
   if (c.record.binding.has_value()) {
     if (!c.record.binding->wants_repair()) return std::nullopt;

@@ -31,7 +31,7 @@ std::vector<Release> Releases(Desk& desk, absl::Time now, absl::Time by) {
     if (gang == nullptr) continue;
     const auto [started, end, told] = SpanOf(*gang, *record, now);
     const QuotaNodeId queue = desk.ledger.book().QueueNamed(record->queue);
-    const bool leaves = record->departure.has_value() && record->departure->whole;
+    const bool leaves = record->LeavesWhole();
     const bool stays = told == EndIs::kEstimated && started > by && !record->backfill.has_value();
     for (const Member& member : gang->members) {
       const PodFacts* pod = desk.state.FindPod(member.pod);
@@ -62,7 +62,7 @@ std::vector<FreedRoom> GivenBackOn(const Desk& desk, NodeId node, absl::Time by,
     const GangRecord* record = desk.FindRecord(pod.gang);
     const Gang* gang = desk.state.FindGang(pod.gang);
     if (record == nullptr || gang == nullptr || pod.terminal || pod.terminating) return;
-    if (record->departure.has_value() && record->departure->whole) return;
+    if (record->LeavesWhole()) return;
     const RunSpan span = SpanOf(*gang, *record, now);
     if (span.told == EndIs::kKnown && span.end <= by) rooms.push_back({node, pod.shape});
   });

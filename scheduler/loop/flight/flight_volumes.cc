@@ -60,8 +60,7 @@ void Flights::SettleVolumes(Case& c) {
   GangVolumes& volumes = *c.record.volumes;
   std::vector<SendVolumeWrite> actions;
   VolumeStep step{c.now, desk_.random, actions};
-  const bool leaves = c.record.departure.has_value() && c.record.departure->whole;
-  if (const std::string trouble = leaves ? "it has to leave" : PlacementTrouble(c);
+  if (const std::string trouble = c.record.LeavesWhole() ? "it has to leave" : PlacementTrouble(c);
       !trouble.empty()) {
     volumes.Cancel(trouble, step);
   }

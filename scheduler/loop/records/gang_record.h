@@ -113,6 +113,8 @@ struct GangRecord {
     return std::nullopt;
   }
 
+  [[nodiscard]] bool LeavesWhole() const { return departure.has_value() && departure->whole; }
+
   absl::Time first_seen;
   uint64_t group = 0;     // a fingerprint of the uid of the PodGroup that this record is about
   uint64_t recalled = 0;  // … likewise of the one whose status has been read

@@ -308,7 +308,9 @@ void Evictions::SeeDeparture(Case& c) {
     });
     GiveBudgetsBack(c.gang);
   }
-  if (departure.pods.empty() || c.now >= departure.until) {
+  // A bind that is still under way may land after the others have left.
+  const bool may_land = left && departure.whole && record.binding.has_value();
+  if ((departure.pods.empty() && !may_land) || c.now >= departure.until) {
     EndDeparture(c, left ? DepartureEnd::kLeft : DepartureEnd::kStays);
     return;
   }

@@ -28,7 +28,7 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
     return Standing{GangPhase::kWaiting, WaitReason::kWaitingForMembers,
                     PodWaitText(c.gang, WaitReason::kWaitingForMembers)};
   }
-  if (c.record.departure.has_value() && c.record.departure->whole) {
+  if (c.record.LeavesWhole()) {
     const Departure& departure = *c.record.departure;
     return Standing{
         GangPhase::kRunning, WaitReason::kPreempted,

@@ -49,6 +49,38 @@ TEST_F(LoopVictimsTest, AVictimOfWhichOneHasLeftLeavesWholeAlthoughThePreemptorF
   EXPECT_EQ(d_.Bound("low"), 0);
 }
 
+TEST_F(LoopVictimsTest, ABindThatLandsWhenTheOthersHaveLeftLeavesToo) {
+  d_.Nodes(2, 8);
+  Submit("low", 2, 1);
+  d_.Settle();
+  d_.Nodes(1, 8, "late");
+  d_.api.Break({.on = "low-2/binding", .times = -1, .act = FaultAct::kDrop});
+  d_.Submit({.gang = "low", .pods = 1, .priority = 1});
+  d_.Settle();
+  Submit("high", 2, 2);
+  d_.Settle(absl::Seconds(1));
+  ASSERT_EQ(d_.Bound("high"), 2);
+  d_.api.BindAsSomebodyElse("low-2", "late1");
+  d_.Settle(absl::Seconds(30));
+  EXPECT_EQ(d_.Bound("low"), 0);
+}
+
+TEST_F(LoopVictimsTest, AVictimWhoseBindNeverLandsHasLeftOnceThatIsSure) {
+  d_.Nodes(2, 8);
+  Submit("low", 2, 1);
+  d_.Settle();
+  d_.Nodes(1, 8, "late");
+  d_.api.Break({.on = "low-2/binding", .times = 1, .act = FaultAct::kDrop});
+  d_.Submit({.gang = "low", .pods = 1, .priority = 1});
+  d_.Settle();
+  Submit("high", 2, 2);
+  d_.Settle(absl::Seconds(10));
+  d_.Nodes(1, 8, "later");
+  d_.Submit({.gang = "low", .pods = 1, .priority = 1});
+  d_.Settle(absl::Seconds(30));
+  EXPECT_EQ(d_.Bound("low"), 2) << "it starts afresh";
+}
+
 TEST_F(LoopVictimsTest, AVictimOfWhichNobodyHasLeftIsSparedWhenThePreemptorFindsRoomElsewhere) {
   d_.Nodes(2, 8);
   Submit("low", 2, 1);
