@@ -97,6 +97,26 @@ def a_pod_that_runs_keeps_its_gang_and_queue(server):
     assert edit(tenant, "a", labels={f"{DOMAIN}/queue": "red"})[0] == 200, "what has ended is charged to nobody"
 
 
+# The marks of other projects that name a gang, as api/producers/marks.cc has them.
+LABELS = ("scheduling.x-k8s.io/pod-group", "grove.io/podgang", "yunikorn.apache.org/app-id", "spark-app-selector", "applicationId",
+          "pod-group.scheduling.sigs.k8s.io", "pod-group.scheduling.sigs.k8s.io/name", "kueue.x-k8s.io/pod-group-name")
+ANNOTATIONS = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name", "pod-group-name", "yunikorn.apache.org/app-id",
+               "yunikorn.apache.org/task-group-name", "gang.scheduling.koordinator.sh/name", "kueue.x-k8s.io/pod-group-name")
+
+
+def a_pod_that_runs_joins_no_gang_of_another_project(server):
+    tenant = tenant_of(server)
+    tenant.must("POST", PODS, pod("a"))
+    assert edit(tenant, "a", annotations={"pod-group-name": "x"})[0] == 200, "who waits may still choose"
+    bind(server.api, "a")
+    for kind, keys in (("labels", LABELS), ("annotations", ANNOTATIONS)):
+        for key in keys:
+            status, why = edit(tenant, "a", **{kind: {key: "other"}})
+            assert status == 403 and "of a pod that runs cannot change" in why, (kind, key, status, why)
+    assert edit(tenant, "a", annotations={"pod-group-name": None})[0] == 403
+    assert edit(tenant, "a", annotations={"note": "mine"})[0] == 200, "other annotations are the user's own"
+
+
 def nobody_but_the_scheduler_says_where_a_pod_was_admitted(server):
     tenant = tenant_of(server)
     forged = pod("forged")
@@ -190,7 +210,8 @@ def nobody_but_the_scheduler_says_what_a_group_stands_for(server):
 
 def main():
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    cases = [a_pod_that_runs_keeps_its_gang_and_queue, nobody_but_the_scheduler_says_where_a_pod_was_admitted,
+    cases = [a_pod_that_runs_keeps_its_gang_and_queue, a_pod_that_runs_joins_no_gang_of_another_project,
+             nobody_but_the_scheduler_says_where_a_pod_was_admitted,
              only_pods_of_other_schedulers_choose_their_node, a_pod_that_asks_beyond_a_cap_is_refused_with_the_limit,
              nobody_but_the_scheduler_says_what_a_group_stands_for]
     plays, skipped = on_servers([], RealControlPlane, real_only=cases)
