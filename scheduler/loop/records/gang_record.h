@@ -103,6 +103,7 @@ struct PhaseWork {
 
 struct GangRecord {
   explicit GangRecord(absl::Time now) : first_seen(now) {}
+  [[nodiscard]] bool LeavesWhole() const { return departure.has_value() && departure->whole; }
 
   // The node on which the pod is reserved while its gang's volumes are being bound; else none.
   [[nodiscard]] std::optional<NodeId> PlaceWhileVolumesAreBound(PodId pod) const {
@@ -113,11 +114,8 @@ struct GangRecord {
     return std::nullopt;
   }
 
-  [[nodiscard]] bool LeavesWhole() const { return departure.has_value() && departure->whole; }
-
   absl::Time first_seen;
-  uint64_t group = 0;     // a fingerprint of the uid of the PodGroup that this record is about
-  uint64_t recalled = 0;  // … likewise of the one whose status has been read
+  uint64_t group = 0, recalled = 0;  // fingerprints of PodGroups: its own, the one last read
 
   // Written by Flights.
   Rare<GangBinding> binding;
@@ -182,8 +180,7 @@ struct GangRecord {
   // NodeAsks.
   Rare<NodeRequest> node_request;
   absl::Time nodes_again_at = absl::InfinitePast();  // no request is made before
-
-  Rare<HelpNote> help;  // HelpNotes
+  Rare<HelpNote> help;                               // HelpNotes
 
   // Reporter.
   bool told_passed_over = false;
