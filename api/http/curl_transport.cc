@@ -56,8 +56,7 @@ class CurlTransport::Impl final {
         clock_(clock),
         options_(std::move(options)),
         credentials_(config_.credentials),
-        headers_(config_.impersonation,
-                 {.header = options_.token_header, .other = options_.other_token}),
+        headers_(config_.impersonation, options_.token_header),
         multi_(::curl_multi_init()) {
     CHECK(multi_ != nullptr);
     if (!endpoint_.connect_to.empty()) connect_to_ = MakeCurlList({endpoint_.connect_to});
@@ -101,6 +100,7 @@ class CurlTransport::Impl final {
     CHECK(transfers_.emplace(id, std::move(transfer)).second) << "request id in use: " << id;
   }
 
+  void ShowToken(Secret other) { headers_.ShowToken(std::move(other)); }
   void Cancel(RequestId id) {
     owner_.Check();
     const auto it = transfers_.find(id);
@@ -493,6 +493,7 @@ void CurlTransport::Start(RequestId id, HttpRequest request) {
   impl_->Start(id, std::move(request));
 }
 void CurlTransport::Cancel(RequestId id) { impl_->Cancel(id); }
+void CurlTransport::ShowToken(Secret other) { impl_->ShowToken(std::move(other)); }
 std::vector<HttpInput> CurlTransport::Poll(absl::Duration timeout) { return impl_->Poll(timeout); }
 void CurlTransport::Wakeup() { impl_->Wakeup(); }
 const TransportCounters& CurlTransport::counters() const { return impl_->counters(); }

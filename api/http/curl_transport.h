@@ -36,9 +36,8 @@ struct CurlTransportOptions {
   absl::Duration dead_peer_timeout = absl::Seconds(30);
   std::string user_agent = "maniple";
   // Carries the bearer token a second time, for who is behind a proxy that keeps Authorization to
-  // itself; or `other_token` in its place. Empty: no such header.
+  // itself; see ShowToken. Empty: no such header.
   std::string token_header;
-  Secret other_token;
 };
 
 struct TransportCounters {
@@ -58,6 +57,8 @@ class CurlTransport final : public Transport {
 
   void Start(RequestId id, HttpRequest request) override;
   void Cancel(RequestId id) override;
+  // From now on `token_header` carries this one in place of the bearer token.
+  void ShowToken(Secret other);
 
   // Moves bytes until something is to be told, Wakeup was called, or the time is up; may return
   // early with nothing.

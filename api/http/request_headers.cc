@@ -15,9 +15,9 @@ std::vector<std::string> RequestHeaders::Lines(const std::string& content_type,
   }
   absl::string_view token = credentials.authorization().Reveal();
   if (!absl::ConsumePrefix(&token, "Bearer ")) token = "";
-  if (!second_.other.empty()) token = second_.other.Reveal();
-  if (!second_.header.empty() && !token.empty()) {
-    lines.push_back(absl::StrCat(second_.header, ": ", token));
+  if (!shown_token_.empty()) token = shown_token_.Reveal();
+  if (!token_header_.empty() && !token.empty()) {
+    lines.push_back(absl::StrCat(token_header_, ": ", token));
   }
   if (!impersonation_.user.empty()) {
     lines.push_back(absl::StrCat("Impersonate-User: ", impersonation_.user));
@@ -32,6 +32,11 @@ std::vector<std::string> RequestHeaders::Lines(const std::string& content_type,
     lines.push_back(absl::StrCat("Impersonate-Extra-", UrlEncoded(key), ": ", value));
   }
   return lines;
+}
+
+void RequestHeaders::ShowToken(Secret other) {
+  shown_token_ = std::move(other);
+  by_content_type_.clear();
 }
 
 std::shared_ptr<const CurlList> RequestHeaders::For(const std::string& content_type,

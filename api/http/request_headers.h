@@ -18,15 +18,12 @@ namespace maniple {
 
 class RequestHeaders final {
  public:
-  // A bearer token said a second time; `other` in its place. `header` empty: it is not.
-  struct SecondToken {
-    std::string header;
-    Secret other;
-  };
+  // `token_header` says a bearer token a second time; empty: none does.
+  RequestHeaders(const Impersonation& impersonation, std::string token_header)
+      : impersonation_(impersonation), token_header_(std::move(token_header)) {}
 
-  RequestHeaders(const Impersonation& impersonation, SecondToken second)
-      : impersonation_(impersonation), second_(std::move(second)) {}
-
+  // From now on `token_header` says this one in its place.
+  void ShowToken(Secret other);
   // All but those that libcurl makes itself; to be kept until the transfer is over.
   [[nodiscard]] std::shared_ptr<const CurlList> For(const std::string& content_type,
                                                     const Credentials& credentials);
@@ -36,7 +33,8 @@ class RequestHeaders final {
                                                const Credentials& credentials) const;
 
   const Impersonation& impersonation_;
-  const SecondToken second_;
+  const std::string token_header_;
+  Secret shown_token_;  // empty: the bearer token
   std::map<std::string, std::shared_ptr<const CurlList>> by_content_type_;
   uint64_t generation_ = 0;  // of the credential that they carry
 };

@@ -142,50 +142,12 @@ absl::StatusOr<Json> JsonOf(const ApiAnswer& reply) {
   return absl::UnavailableError(absl::StrCat("HTTP ", reply.status, ": ", status.message));
 }
 
-// The page through the API server's service proxy. `token` is shown to the scheduler in place of
-// that of the configuration, which the proxy keeps to itself.
-absl::StatusOr<ApiAnswer> ThroughProxy(const AdminClientOptions& options,
-                                       const ClientConfig& config, absl::string_view target,
-                                       const Secret& token) {
-  CurlTransportOptions carries;
-  if (absl::StartsWith(options.service, "https:")) {
-    carries = {.token_header = "X-Maniple-Token", .other_token = token};
-  }
-  ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
-                   CurlTransport::Create(config, RealClock(), carries));
-  HttpRequest request;
-  request.target = absl::StrCat("/api/v1/namespaces/", options.service_namespace, "/services/",
-                                options.service, "/proxy", target);
-  return Exchange(*transport, std::move(request), kWholeAnswer);
-}
-
 // The chart names both after the release: "gold-maniple-scheduler", "gold-maniple-viewer".
 std::string ViewerOf(absl::string_view service) {
   (void)absl::ConsumePrefix(&service, "https:");
   absl::string_view name = service.substr(0, service.find(':'));
   (void)absl::ConsumeSuffix(&name, "-scheduler");
   return absl::StrCat(name, "-viewer");
-}
-
-// A short token for who has only a client certificate, which a proxy cannot hand on.
-absl::StatusOr<Secret> ViewerToken(const AdminClientOptions& options, const ClientConfig& config) {
-  ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
-                   CurlTransport::Create(config, RealClock(), {}));
-  HttpRequest request;
-  request.method = HttpMethod::kPost;
-  const std::string viewer = ViewerOf(options.service);
-  request.target = absl::StrCat("/api/v1/namespaces/", options.service_namespace,
-                                "/serviceaccounts/", viewer, "/token");
-  request.content_type = "application/json";
-  request.body = kTokenRequest;
-  ASSIGN_OR_RETURN(const ApiAnswer reply, Exchange(*transport, std::move(request)));
-  const absl::StatusOr<Json> json = JsonOf(reply);
-  if (!json.ok()) {
-    return absl::UnavailableError(absl::StrCat("no token could be had for the ServiceAccount ",
-                                               options.service_namespace, "/", viewer,
-                                               " in its place: ", json.status().message()));
-  }
-  return Secret((*json)["status"]["token"].AsString());
 }
 
 // Once, however often it is asked.
@@ -213,34 +175,6 @@ absl::StatusOr<Json> AskAddress(const AdminClientOptions& options, const std::st
   return answer;
 }
 
-// The proxy chooses among the replicas that are ready.
-absl::StatusOr<Json> AskReplica(const AdminClientOptions& options, absl::string_view target) {
-  const absl::StatusOr<ClientConfig> config = ClientConfigOf(options);
-  // NotFound is kept for gangs.
-  if (!config.ok()) return absl::UnavailableError(config.status().message());
-  ASSIGN_OR_RETURN(ApiAnswer reply, ThroughProxy(options, *config, target, Secret()));
-  if (reply.status == 401 && DecodeStatus(reply.status, reply.body).reason.empty()) {
-    const absl::StatusOr<Secret> token = ViewerToken(options, *config);
-    if (!token.ok()) {
-      return Annotate(token.status(), DecodeStatus(reply.status, reply.body).message);
-    }
-    ASSIGN_OR_RETURN(reply, ThroughProxy(options, *config, target, *token));
-  }
-  return JsonOf(reply);
-}
-
-// Only the replica that leads knows why a gang waits.
-absl::StatusOr<Json> AskByProxy(const AdminClientOptions& options, absl::string_view target) {
-  const std::string of_leader =
-      absl::StrCat(target, absl::StrContains(target, '?') ? "&" : "?", "leader=true");
-  for (int asked = 0; asked < kMostReplicasAsked; ++asked) {
-    absl::StatusOr<Json> answer = AskReplica(options, of_leader);
-    if (answer.ok() || !absl::StrContains(answer.status().message(), kStandsBy)) return answer;
-  }
-  NoteThatItStandsBy();
-  return AskReplica(options, target);
-}
-
 // Whoever names a cluster or a Service means that one, and not the scheduler of this machine.
 bool NamesCluster(const AdminClientOptions& options) {
   const AdminClientOptions none;
@@ -265,31 +199,6 @@ absl::Status CheckAdminFlags(const AdminClientOptions& options) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Json> AskWhereItMayBe(const AdminClientOptions& options, absl::string_view target) {
-  std::vector<std::string> tried;
-  const std::string address = options.admin.empty() ? DefaultAdminAddress() : options.admin;
-  const bool asked_for = !options.admin.empty();
-  if (asked_for) RETURN_IF_ERROR(CheckAdminFlags(options));
-  if (asked_for || (!NamesCluster(options) && SocketExists(address))) {
-    absl::StatusOr<Json> answer = AskAddress(options, address, target);
-    if (answer.ok() || absl::IsNotFound(answer.status())) return answer;
-    tried.push_back(absl::StrCat(address, " (", answer.status().message(), ")"));
-  } else if (!NamesCluster(options)) {
-    tried.push_back(absl::StrCat(address, " (no such socket)"));
-  }
-  if (!asked_for) {
-    absl::StatusOr<Json> answer = AskByProxy(options, target);
-    if (answer.ok() || absl::IsNotFound(answer.status()) ||
-        absl::IsPermissionDenied(answer.status())) {
-      return answer;
-    }
-    tried.push_back(absl::StrCat("service ", options.service_namespace, "/", options.service, " (",
-                                 answer.status().message(), ")"));
-  }
-  return absl::UnavailableError(
-      absl::StrCat("no scheduler found; tried ", absl::StrJoin(tried, ", ")));
-}
-
 }  // namespace
 
 absl::StatusOr<ClientConfig> ClientConfigOf(const AdminClientOptions& options) {
@@ -298,9 +207,102 @@ absl::StatusOr<ClientConfig> ClientConfigOf(const AdminClientOptions& options) {
                            .environment = ProcessEnvironment()});
 }
 
-absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options, absl::string_view target) {
-  ASSIGN_OR_RETURN(Json answer, AskWhereItMayBe(options, target));
+SchedulerClient::SchedulerClient(AdminClientOptions options) : options_(std::move(options)) {}
+
+// The page through the API server's service proxy.
+absl::StatusOr<ApiAnswer> SchedulerClient::ThroughProxy(absl::string_view target) {
+  HttpRequest request;
+  request.target = absl::StrCat("/api/v1/namespaces/", options_.service_namespace, "/services/",
+                                options_.service, "/proxy", target);
+  return Exchange(*api_server_, std::move(request), kWholeAnswer);
+}
+
+// A short token for who has only a client certificate, which a proxy cannot hand on.
+absl::StatusOr<Secret> SchedulerClient::ViewerToken() {
+  HttpRequest request;
+  request.method = HttpMethod::kPost;
+  const std::string viewer = ViewerOf(options_.service);
+  request.target = absl::StrCat("/api/v1/namespaces/", options_.service_namespace,
+                                "/serviceaccounts/", viewer, "/token");
+  request.content_type = "application/json";
+  request.body = kTokenRequest;
+  ASSIGN_OR_RETURN(const ApiAnswer reply, Exchange(*api_server_, std::move(request)));
+  const absl::StatusOr<Json> json = JsonOf(reply);
+  if (!json.ok()) {
+    return absl::UnavailableError(absl::StrCat("no token could be had for the ServiceAccount ",
+                                               options_.service_namespace, "/", viewer,
+                                               " in its place: ", json.status().message()));
+  }
+  return Secret((*json)["status"]["token"].AsString());
+}
+
+// The proxy chooses among the replicas that are ready.
+absl::StatusOr<Json> SchedulerClient::AskReplica(absl::string_view target) {
+  if (api_server_ == nullptr) {
+    const absl::StatusOr<ClientConfig> config = ClientConfigOf(options_);
+    // NotFound is kept for gangs.
+    if (!config.ok()) return absl::UnavailableError(config.status().message());
+    CurlTransportOptions carries;
+    // The proxy keeps the token of the configuration to itself.
+    if (absl::StartsWith(options_.service, "https:")) carries.token_header = "X-Maniple-Token";
+    ASSIGN_OR_RETURN(api_server_, CurlTransport::Create(*config, RealClock(), carries));
+  }
+  ASSIGN_OR_RETURN(ApiAnswer reply, ThroughProxy(target));
+  if (reply.status == 401 && DecodeStatus(reply.status, reply.body).reason.empty()) {
+    absl::StatusOr<Secret> token = ViewerToken();
+    if (!token.ok()) {
+      return Annotate(token.status(), DecodeStatus(reply.status, reply.body).message);
+    }
+    api_server_->ShowToken(*std::move(token));
+    ASSIGN_OR_RETURN(reply, ThroughProxy(target));
+  }
+  return JsonOf(reply);
+}
+
+// Only the replica that leads knows why a gang waits.
+absl::StatusOr<Json> SchedulerClient::AskByProxy(absl::string_view target) {
+  const std::string of_leader =
+      absl::StrCat(target, absl::StrContains(target, '?') ? "&" : "?", "leader=true");
+  for (int asked = 0; asked < kMostReplicasAsked; ++asked) {
+    absl::StatusOr<Json> answer = AskReplica(of_leader);
+    if (answer.ok() || !absl::StrContains(answer.status().message(), kStandsBy)) return answer;
+  }
+  NoteThatItStandsBy();
+  return AskReplica(target);
+}
+
+absl::StatusOr<Json> SchedulerClient::AskWhereItMayBe(absl::string_view target) {
+  std::vector<std::string> tried;
+  const std::string address = options_.admin.empty() ? DefaultAdminAddress() : options_.admin;
+  const bool asked_for = !options_.admin.empty();
+  if (asked_for) RETURN_IF_ERROR(CheckAdminFlags(options_));
+  if (asked_for || (!NamesCluster(options_) && SocketExists(address))) {
+    absl::StatusOr<Json> answer = AskAddress(options_, address, target);
+    if (answer.ok() || absl::IsNotFound(answer.status())) return answer;
+    tried.push_back(absl::StrCat(address, " (", answer.status().message(), ")"));
+  } else if (!NamesCluster(options_)) {
+    tried.push_back(absl::StrCat(address, " (no such socket)"));
+  }
+  if (!asked_for) {
+    absl::StatusOr<Json> answer = AskByProxy(target);
+    if (answer.ok() || absl::IsNotFound(answer.status()) ||
+        absl::IsPermissionDenied(answer.status())) {
+      return answer;
+    }
+    tried.push_back(absl::StrCat("service ", options_.service_namespace, "/", options_.service,
+                                 " (", answer.status().message(), ")"));
+  }
+  return absl::UnavailableError(
+      absl::StrCat("no scheduler found; tried ", absl::StrJoin(tried, ", ")));
+}
+
+absl::StatusOr<Json> SchedulerClient::Ask(absl::string_view target) {
+  ASSIGN_OR_RETURN(Json answer, AskWhereItMayBe(target));
   return WithNumbers(ParseAdminTarget(target).path, std::move(answer));
+}
+
+absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options, absl::string_view target) {
+  return SchedulerClient(options).Ask(target);
 }
 
 }  // namespace maniple

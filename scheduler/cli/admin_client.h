@@ -8,8 +8,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "api/base/secret.h"
 #include "api/codec/json.h"
 #include "api/http/client_config.h"
+#include "api/http/curl_transport.h"
+#include "scheduler/cli/exchange.h"
 
 namespace maniple {
 
@@ -29,10 +32,30 @@ struct AdminClientOptions {
 // How to reach the API server that they name, as kubectl would.
 [[nodiscard]] absl::StatusOr<ClientConfig> ClientConfigOf(const AdminClientOptions& options);
 
-// Answers "/explain?namespace=…&name=…", "/gangs?namespace=…", "/nodes", "/queues", "/cohorts",
-// "/usage?namespace=…&since=…", "/log?namespace=…&name=…", "/diag" and "/version" with the JSON of
-// admin.proto, its numbers as numbers. NotFound, and the proxy's PermissionDenied, pass through;
-// InvalidArgument names the flag; Unavailable says everything that was tried.
+// Asks a scheduler, question after question. Through an API server all go over one transport, so
+// that a credential plugin runs again only when its credential expires or is refused.
+class SchedulerClient final {
+ public:
+  explicit SchedulerClient(AdminClientOptions options);
+
+  // Answers "/explain?namespace=…&name=…", "/gangs?namespace=…", "/nodes", "/queues", "/cohorts",
+  // "/usage?namespace=…&since=…", "/log?namespace=…&name=…", "/diag" and "/version" with the JSON
+  // of admin.proto, its numbers as numbers. NotFound, and the proxy's PermissionDenied, pass
+  // through; InvalidArgument names the flag; Unavailable says everything that was tried.
+  [[nodiscard]] absl::StatusOr<Json> Ask(absl::string_view target);
+
+ private:
+  [[nodiscard]] absl::StatusOr<Json> AskWhereItMayBe(absl::string_view target);
+  [[nodiscard]] absl::StatusOr<Json> AskByProxy(absl::string_view target);
+  [[nodiscard]] absl::StatusOr<Json> AskReplica(absl::string_view target);
+  [[nodiscard]] absl::StatusOr<ApiAnswer> ThroughProxy(absl::string_view target);
+  [[nodiscard]] absl::StatusOr<Secret> ViewerToken();
+
+  const AdminClientOptions options_;
+  std::unique_ptr<CurlTransport> api_server_;  // null until it is needed
+};
+
+// One question.
 [[nodiscard]] absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options,
                                                 absl::string_view target);
 

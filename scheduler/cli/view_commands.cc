@@ -90,17 +90,17 @@ int ShowAnswer(const Asked& asked, const Ask& ask, const Text& text) {
 
 template <typename Text>
 int Show(const Asked& asked, const std::string& target, const Text& text) {
+  SchedulerClient client(asked.common.client);
   return ShowAnswer(
-      asked, [&] { return AskScheduler(asked.common.client, target); }, text);
+      asked, [&] { return client.Ask(target); }, text);
 }
 
 // Only whom the labels name.
-absl::StatusOr<Json> AskForSelected(const Asked& asked, const std::string& target,
-                                    ResourceKind kind) {
-  const AdminClientOptions& client = asked.common.client;
-  ASSIGN_OR_RETURN(const Json list, AskScheduler(client, target));
+absl::StatusOr<Json> AskForSelected(const Asked& asked, SchedulerClient& client,
+                                    const std::string& target, ResourceKind kind) {
+  ASSIGN_OR_RETURN(const Json list, client.Ask(target));
   if (asked.view.labels.empty()) return list;
-  const absl::StatusOr<ClientConfig> reach = ClientConfigOf(client);
+  const absl::StatusOr<ClientConfig> reach = ClientConfigOf(asked.common.client);
   if (!reach.ok()) {
     return Annotate(reach.status(), "-l is a question to the API server, and none can be reached");
   }
@@ -112,8 +112,9 @@ absl::StatusOr<Json> AskForSelected(const Asked& asked, const std::string& targe
 
 int ShowList(const Asked& asked, const std::string& target, ResourceKind kind,
              const ListTexts& texts) {
+  SchedulerClient client(asked.common.client);
   const auto ask = [&]() -> absl::StatusOr<Json> {
-    ASSIGN_OR_RETURN(const Json list, AskForSelected(asked, target, kind));
+    ASSIGN_OR_RETURN(const Json list, AskForSelected(asked, client, target, kind));
     return texts.choose(list);
   };
   if (asked.common.output == "name") {
@@ -148,23 +149,24 @@ int Gangs(const Asked& asked) {
 
 // The log knows gangs by their names, also those that are gone. Whoever names a pod, or what
 // declares the gang, means the gang that the scheduler knows by it now.
-absl::StatusOr<Json> AskForLog(const AdminClientOptions& client, const std::string& ns,
+absl::StatusOr<Json> AskForLog(SchedulerClient& client, const std::string& ns,
                                const std::string& name) {
-  ASSIGN_OR_RETURN(Json log, AskScheduler(client, TargetOf("/log", ns, name)));
+  ASSIGN_OR_RETURN(Json log, client.Ask(TargetOf("/log", ns, name)));
   if (name.empty() || log["items"].size() > 0) return log;
-  const absl::StatusOr<Json> gang = AskScheduler(client, TargetOf("/explain", ns, name));
+  const absl::StatusOr<Json> gang = client.Ask(TargetOf("/explain", ns, name));
   if (absl::IsNotFound(gang.status())) return log;
   RETURN_IF_ERROR(gang.status());
   const std::string& meant = (*gang)["name"].AsString();
   if (meant == name) return log;
-  return AskScheduler(client, TargetOf("/log", ns, meant));
+  return client.Ask(TargetOf("/log", ns, meant));
 }
 
 int ShowLog(const Asked& asked) {
   const ViewRequest& view = asked.view;
   const std::string ns = view.name.empty() ? view.namespace_name
                                            : NamespaceFor(asked.common.client, view.namespace_name);
-  const auto ask = [&] { return AskForLog(asked.common.client, ns, view.name); };
+  SchedulerClient client(asked.common.client);
+  const auto ask = [&] { return AskForLog(client, ns, view.name); };
   if (view.watch || view.name.empty()) return ShowAnswer(asked, ask, DecisionTable);
   const absl::StatusOr<Json> log = ask();
   if (!log.ok()) return Complain(log.status().message());
@@ -195,16 +197,18 @@ int Usage(const Asked& asked) {
     if (*since > absl::Now()) return Complain(absl::StrCat("--since ", view.since, " lies ahead"));
     absl::StrAppend(&target, "&since=", UrlEncoded(FormatKubernetesTime(*since)));
   }
+  SchedulerClient client(asked.common.client);
   const auto ask = [&]() -> absl::StatusOr<Json> {
-    ASSIGN_OR_RETURN(const Json list, AskScheduler(asked.common.client, target));
+    ASSIGN_OR_RETURN(const Json list, client.Ask(target));
     return UsageBy(list, view.by);
   };
   return ShowAnswer(asked, ask, [&view](const Json& usage) { return UsageTable(usage, view.by); });
 }
 
 int Capacity(const Asked& asked) {
+  SchedulerClient client(asked.common.client);
   const auto ask = [&]() -> absl::StatusOr<Json> {
-    ASSIGN_OR_RETURN(const Json nodes, AskScheduler(asked.common.client, "/nodes"));
+    ASSIGN_OR_RETURN(const Json nodes, client.Ask("/nodes"));
     return CapacityOf(nodes);
   };
   return ShowAnswer(asked, ask, CapacityTable);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "api/base/files.h"
 #include "api/proto/admin.grpc.pb.h"
 #include "scheduler/app/admin_server.h"
 #include "scheduler/app/answers/admin_watch.h"
@@ -144,6 +145,33 @@ TEST(AdminClient, WhereNobodyLeadsAReplicaThatStandsByAnswers) {
   const absl::StatusOr<Json> answer = AskScheduler({.kubeconfig = file}, "/gangs");
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_EQ((*answer)["of"].AsString(), "standby");
+}
+
+TEST(AdminClient, ACredentialPluginRunsOnceHoweverOftenTheSchedulerIsAsked) {
+  const TestCertificate authority("authority", "", nullptr);
+  const TlsServer server(TestCertificate("server", "IP:127.0.0.1", &authority), authority);
+  const TempFolder folder;
+  const std::string plugin = folder.WriteProgram(
+      "plugin",
+      absl::StrCat("#!/bin/sh\necho run >>", folder.In("runs"),
+                   "\necho '{\"kind\":\"ExecCredential\",\"apiVersion\":"
+                   "\"client.authentication.k8s.io/v1\",\"status\":{\"token\":\"t\"}}'\n"));
+  SchedulerClient client(
+      {.kubeconfig = folder.Write(
+           "kubeconfig", absl::StrCat("{current-context: c, contexts: [{name: c, context: "
+                                      "{cluster: k, user: u}}], clusters: [{name: k, cluster: "
+                                      "{server: 'https://127.0.0.1:",
+                                      server.port(),
+                                      "', insecure-skip-tls-verify: true}}], users: [{name: "
+                                      "u, user: {exec: {apiVersion: "
+                                      "client.authentication.k8s.io/v1, interactiveMode: "
+                                      "Never, command: ",
+                                      plugin, "}}}]}"))});
+  for (int question = 0; question < 3; ++question) {
+    // The server says back what it was told, which is no JSON.
+    EXPECT_THAT(MessageOf(client.Ask("/gangs").status()), HasSubstr("JSON"));
+  }
+  EXPECT_EQ(*ReadWholeFile(folder.In("runs")), "run\n");
 }
 
 TEST(AdminClient, WhoNamesAClusterNeverMeansTheSchedulerOfThisMachine) {
