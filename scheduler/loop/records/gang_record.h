@@ -170,8 +170,7 @@ struct GangRecord {
   // Reservations: room held for a later start, and room used that is held for others.
   Rare<Reservation> reservation;
   Rare<Backfill> backfill;
-  // Since its quorum was bound last: how long it was the first of its line before it left that.
-  absl::Duration was_head = absl::ZeroDuration();
+  absl::Duration was_head;  // before it left its line, since its quorum was bound last
 
   // StandIns: a gang that somebody else declares.
   Rare<StandInWork> stand_in;
