@@ -97,12 +97,12 @@ std::vector<uint32_t> BudgetTable::Covering(absl::string_view namespace_name, Po
   listing_.ForEach(namespace_name, pod, labels_, [&](const std::string& name) {
     const auto at = FirstFrom(namespace_name, name);
     const auto index = static_cast<uint32_t>(at - budgets_.begin());
-    if (covering.size() == 2 && index > covering.back()) return Walk::kToNextList;
+    if (covering.size() == 2 && index > covering.back()) return VisitNext::kList;
     ++selectors_asked_;
-    if (!labels_.Matches(pod, *at->selector)) return Walk::kOn;
+    if (!labels_.Matches(pod, *at->selector)) return VisitNext::kQuery;
     covering.insert(std::ranges::upper_bound(covering, index), index);
     if (covering.size() > 2) covering.pop_back();
-    return Walk::kOn;
+    return VisitNext::kQuery;
   });
   return covering;
 }

@@ -148,7 +148,7 @@ std::vector<PodCountId> PodQueries::MatchesOf(const PodIdentity& pod) const {
   if (queries_.empty()) return matches;
   listing_.ForEach(pod.namespace_name, pod.pod, labels_, [&](PodQueryId query) {
     AddMatches(query, pod, matches);
-    return Walk::kOn;
+    return VisitNext::kQuery;
   });
   std::sort(matches.begin(), matches.end());
   return matches;
@@ -164,7 +164,7 @@ std::vector<PodCountId> PodQueries::MatchesAnew(const PodIdentity& pod,
   const auto kept = static_cast<int64_t>(matches.size());
   anew.listing.ForEach(pod.namespace_name, pod.pod, labels_, [&](PodQueryId query) {
     AddMatches(query, pod, matches);
-    return Walk::kOn;
+    return VisitNext::kQuery;
   });
   std::sort(matches.begin() + kept, matches.end());
   std::inplace_merge(matches.begin(), matches.begin() + kept, matches.end());

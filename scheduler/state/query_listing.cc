@@ -109,7 +109,7 @@ void ListingOf<QueryId>::Remove(const QueryPlaces& places, const QueryId& query)
 template <typename QueryId>
 void ListingOf<QueryId>::ForEach(absl::string_view namespace_name, PodId pod,
                                  const PodLabels& labels,
-                                 absl::FunctionRef<Walk(const QueryId&)> visit) const {
+                                 absl::FunctionRef<VisitNext(const QueryId&)> visit) const {
   const auto visit_all = [&](const Queries& queries) {
     for (const QueryId& query : queries) visit(query);
   };

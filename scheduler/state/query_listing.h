@@ -5,7 +5,8 @@
 // their asker; scheduling thread.
 //
 //   listing.Add(PlacesFor(query, labels), id);
-//   listing.ForEach(namespace_name, pod, labels, [&](PodQueryId id) { …; return Walk::kOn; });
+//   listing.ForEach(namespace_name, pod, labels, [&](PodQueryId id) { …; return VisitNext::kQuery;
+//   });
 #pragma once
 
 #include <compare>
@@ -52,7 +53,7 @@ class NarrowestPlaces final {
 };
 
 // Whether the rest of a list is walked, too. Its queries come in the order of ids.
-enum class Walk : uint8_t { kOn, kToNextList };
+enum class VisitNext : uint8_t { kQuery, kList };
 
 template <typename QueryId>
 class ListingOf final {
@@ -62,7 +63,7 @@ class ListingOf final {
   void Remove(const QueryPlaces& places, const QueryId& query);
   // The queries that may select the pod, each once.
   void ForEach(absl::string_view namespace_name, PodId pod, const PodLabels& labels,
-               absl::FunctionRef<Walk(const QueryId&)> visit) const;
+               absl::FunctionRef<VisitNext(const QueryId&)> visit) const;
   // How many queries a pod of that namespace meets at the fullest of these places.
   [[nodiscard]] size_t CrowdAt(absl::string_view namespace_name, const QueryPlaces& places) const;
 

@@ -52,7 +52,7 @@ class QueryListingTest : public ::testing::Test {
     std::vector<PodQueryId> visited;
     listing_.ForEach(name, pod, labels_, [&](PodQueryId id) {
       visited.push_back(id);
-      return Walk::kOn;
+      return VisitNext::kQuery;
     });
     std::sort(visited.begin(), visited.end());
     return visited;
