@@ -95,10 +95,10 @@ bool BudgetTable::AnyIn(absl::string_view namespace_name) const {
 std::vector<uint32_t> BudgetTable::Covering(absl::string_view namespace_name, PodId pod) const {
   std::vector<uint32_t> covering;
   listing_.ForEach(namespace_name, pod, labels_, [&](const std::string& name) {
+    ++budgets_visited_;
     const auto at = FirstFrom(namespace_name, name);
     const auto index = static_cast<uint32_t>(at - budgets_.begin());
     if (covering.size() == 2 && index > covering.back()) return VisitNext::kList;
-    ++selectors_asked_;
     if (!labels_.Matches(pod, *at->selector)) return VisitNext::kQuery;
     covering.insert(std::ranges::upper_bound(covering, index), index);
     if (covering.size() > 2) covering.pop_back();

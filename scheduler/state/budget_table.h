@@ -49,7 +49,7 @@ class BudgetTable final {
   // Indices into all(), ascending; the first two of several, which nobody can evict it under.
   [[nodiscard]] std::vector<uint32_t> Covering(absl::string_view namespace_name, PodId pod) const;
   [[nodiscard]] bool AnyIn(absl::string_view namespace_name) const;
-  [[nodiscard]] int64_t selectors_asked() const { return selectors_asked_; }  // so far
+  [[nodiscard]] int64_t budgets_visited() const { return budgets_visited_; }  // so far
 
  private:
   using Budgets = std::vector<BudgetFacts>;
@@ -67,7 +67,7 @@ class BudgetTable final {
   // By name. All those with a selector; what each is listed by is remembered.
   ListingOf<std::string> listing_;
   absl::flat_hash_map<std::pair<std::string, std::string>, QueryPlaces> places_;
-  mutable int64_t selectors_asked_ = 0;
+  mutable int64_t budgets_visited_ = 0;
   const PodLabels& labels_;
 };
 

@@ -111,7 +111,9 @@ void ListingOf<QueryId>::ForEach(absl::string_view namespace_name, PodId pod,
                                  const PodLabels& labels,
                                  absl::FunctionRef<VisitNext(const QueryId&)> visit) const {
   const auto visit_all = [&](const Queries& queries) {
-    for (const QueryId& query : queries) visit(query);
+    for (const QueryId& query : queries) {
+      if (visit(query) == VisitNext::kList) break;
+    }
   };
   for (const absl::string_view name : {namespace_name, absl::string_view()}) {
     const auto at = by_namespace_.find(name);

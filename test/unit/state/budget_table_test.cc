@@ -128,7 +128,7 @@ TEST_F(BudgetTableTest, OfThousandsOfBudgetsAPodAsksThoseThatMayCoverIt) {
     Upsert(budget);
   }
   ASSERT_THAT(table_.Covering("a", PodId(0)), SizeIs(1));
-  EXPECT_LE(table_.selectors_asked(), 3);
+  EXPECT_LE(table_.budgets_visited(), 3);
 }
 
 TEST_F(BudgetTableTest, OfThousandsOfBudgetsOverAPodTwoAreLookedFor) {
@@ -139,7 +139,7 @@ TEST_F(BudgetTableTest, OfThousandsOfBudgetsOverAPodTwoAreLookedFor) {
     Upsert(budget);
   }
   EXPECT_THAT(table_.Covering("a", PodId(0)), ElementsAre(0, 1));
-  EXPECT_LE(table_.selectors_asked(), 3);
+  EXPECT_LE(table_.budgets_visited(), 3);
 }
 
 TEST_F(BudgetTableTest, AStatusOfAnOlderSpecAllowsNothing) {
