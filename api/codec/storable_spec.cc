@@ -33,8 +33,9 @@ void Fit(TopologyRequest& topology) {
   Cut(topology.preferred, kLongestQualifiedName);
   Cut(topology.slice_level, kLongestQualifiedName);
   Cut(topology.topology_name, kLongestName);
-  topology.slice_size = std::min(topology.slice_size, kMostMembers);
+  topology.slice_size = std::clamp(topology.slice_size, 0, kMostMembers);
   if (topology.slice_level.empty()) topology.slice_size = 0;
+  if (topology.slice_size == 0) topology.slice_level.clear();
 }
 
 bool IsLabelValue(const std::string& name) {
