@@ -43,6 +43,7 @@ std::shared_ptr<const CurlList> RequestHeaders::For(const std::string& content_t
                                                     const Credentials& credentials) {
   if (generation_ != credentials.generation()) {
     by_content_type_.clear();
+    shown_token_ = Secret();  // the new credential may have one of its own
     generation_ = credentials.generation();
   }
   std::shared_ptr<const CurlList>& list = by_content_type_[content_type];
