@@ -99,9 +99,14 @@ def a_pod_that_runs_keeps_its_gang_and_queue(server):
 
 # The marks of other projects that name a gang, as api/producers/marks.cc has them.
 LABELS = ("scheduling.x-k8s.io/pod-group", "grove.io/podgang", "yunikorn.apache.org/app-id", "spark-app-selector", "applicationId",
-          "pod-group.scheduling.sigs.k8s.io", "pod-group.scheduling.sigs.k8s.io/name", "kueue.x-k8s.io/pod-group-name")
+          "pod-group.scheduling.sigs.k8s.io", "pod-group.scheduling.sigs.k8s.io/name", "kueue.x-k8s.io/pod-group-name",
+          "jobset.sigs.k8s.io/jobset-name", "jobset.sigs.k8s.io/jobset-uid", "jobset.sigs.k8s.io/replicatedjob-name",
+          "jobset.sigs.k8s.io/restart-attempt", "leaderworkerset.sigs.k8s.io/name", "leaderworkerset.sigs.k8s.io/group-index",
+          "leaderworkerset.sigs.k8s.io/template-revision-hash", "training.kubeflow.org/job-name", "training.kubeflow.org/job-role")
 ANNOTATIONS = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name", "pod-group-name", "yunikorn.apache.org/app-id",
-               "yunikorn.apache.org/task-group-name", "gang.scheduling.koordinator.sh/name", "kueue.x-k8s.io/pod-group-name")
+               "yunikorn.apache.org/task-group-name", "gang.scheduling.koordinator.sh/name", "kueue.x-k8s.io/pod-group-name",
+               "kueue.x-k8s.io/pod-suspending-parent", "scheduling.maniple.dev/min-member", "kai.scheduler/batch-min-member",
+               "scheduling.volcano.sh/group-min-member")
 
 
 def a_pod_that_runs_joins_no_gang_of_another_project(server):
