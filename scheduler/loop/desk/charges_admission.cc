@@ -113,6 +113,7 @@ void Charges::FollowAdmission(const Case& c) {
   c.record.queue = std::move(queue);
   // It waits in another line from now on.
   room_holders_.lines().Leave(c.gang.id, c.now);
+  c.record.was_head = absl::ZeroDuration();
   room_holders_.Drop(c.gang.id, c.record);
 }
 

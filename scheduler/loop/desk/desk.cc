@@ -92,6 +92,7 @@ void Desk::MeetGroup(GangRecord& record, const Gang& gang, absl::Time now) {
   if (std::exchange(record.group, group) != group) {
     record.recalled = 0;
     record.initial_share_used = false;
+    record.was_head = absl::ZeroDuration();
     record.last_undone_at.reset();
     record.undo_backoff.reset();
     record.backoff_until = absl::InfinitePast();

@@ -87,7 +87,8 @@ struct Desk {
   DueTimes<GangId> timers;            // a gang is looked at by then, and sooner if it changes
   absl::btree_set<GangId> to_report;  // gangs to be reported on at the end of this turn
   std::vector<WriteCommand> writes;
-  int64_t bans = 0;  // gangs that remember for whom they left
+  bool promises_fell = false;  // of what budgets allow: whoever looks for victims may count on it
+  int64_t bans = 0;            // gangs that remember for whom they left
 
  private:
   void MeetGroup(GangRecord& record, const Gang& gang, absl::Time now);

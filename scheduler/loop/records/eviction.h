@@ -55,7 +55,7 @@ struct Departure {
     absl::Time not_before = absl::InfinitePast();  // as the server has asked for
     bool asked = false;                            // once at least
     bool under_way = false;
-    bool granted = false;  // the server has said that it leaves
+    bool granted = false;  // the server has said that it leaves, or may have
     bool seen_leaving = false;
     Backoff backoff;  // between requests that are refused
     Way way = Way::kEvict;
@@ -74,6 +74,7 @@ struct Departure {
   std::string forbidden;  // the server's words on a right that is lacking; "" = nothing
   // One of the pods leaves or has left: the rest of a whole gang follows, whatever happens.
   bool begun = false;
+  bool called_off = false;  // only pods that may have been sent away already are still awaited
 
   // Only time is left to pass, and the rest of the gang is free to go elsewhere.
   [[nodiscard]] bool SurplusIsOnItsWayOut() const {

@@ -141,9 +141,26 @@ void Evictions::GiveUpClaim(Case& c) {
   parts_.charges.ChargeQuota(c);
 }
 
+// The plan of the gang cannot come true: it makes another one.
+void Evictions::AskAnew(GangId claimant, absl::Time now) {
+  std::optional<Case> c = desk_.Open(claimant, now);
+  if (!c.has_value() || !c->record.claim.has_value()) return;
+  GiveUpClaim(*c);
+  OfferAgain(*c);
+}
+
+void Evictions::OfferAgain(Case& c) {
+  if (!c.record.queued.has_value()) return;
+  desk_.queue.Offer({c.gang.id, *c.record.queued}, parts_.charges.OrderOf(c, *c.record.queued));
+}
+
 // A claim is seen even when the queue does not ask for its gang any more.
 void Evictions::SeeClaim(Case& c) {
-  if (!c.record.claim.has_value() || c.now < c.record.claim->until) return;
+  if (!c.record.claim.has_value()) return;
+  if (c.now < c.record.claim->until) {
+    if (!RoomIsToCome(c)) OfferAgain(c);
+    return;
+  }
   c.record.no_preemption_until = c.now + kPauseAfterClaim;
   Desk::NoteStartInVain(c.record, c.now);
   GiveUpClaim(c);
@@ -270,6 +287,7 @@ void Evictions::FollowDeparture(Case& c, Departure& departure) {
     // Once it is on its way out only the watch can tell more.
     leaving.next_try = absl::InfiniteFuture();
     if (std::exchange(leaving.seen_leaving, true)) continue;
+    if (!leaving.granted) Grant(id, leaving);
     if (leaving.asked) Begin(c.record);
     WaitForDeparture(departure, c.now + std::min(pod.grace, kLongestGrace) + kClaimFor);
   }
@@ -301,7 +319,10 @@ void Evictions::SeeDeparture(Case& c) {
   const bool left = departure.pods.empty();
   // Half a gang is of use to nobody: the rest of a gang that has begun to leave follows.
   const bool called_off = CalledOff(c, departure) && !(departure.whole && departure.begun);
-  if (called_off || IsSurplusNoMore(c, departure)) {
+  const bool is_needed = !departure.called_off && IsSurplusNoMore(c, departure);
+  departure.called_off = departure.called_off || called_off || is_needed;
+  if (is_needed) AskAnew(departure.for_gang, c.now);
+  if (departure.called_off) {
     std::erase_if(departure.pods, [this](const auto& leaving) {
       return !leaving.second.under_way && !leaving.second.granted &&
              !desk_.state.FindPod(leaving.first)->terminating;
@@ -366,6 +387,8 @@ void Evictions::HearEviction(const Errand& errand, const WriteResult& result, ab
   Departure::Pod& leaving = found->second;
   leaving.under_way = false;
   desk_.touched.insert(errand.gang);
+  leaving.granted = false;
+  if (result.outcome == WriteOutcome::kUnknown) Grant(errand.pod, leaving);
   departure.forbidden = result.http_status == 403 ? result.status.message : "";
   if (departure.for_gang.valid()) desk_.to_report.insert(departure.for_gang);
   if (result.outcome == WriteOutcome::kAnswered && result.http_status / 100 == 2) {
@@ -374,7 +397,7 @@ void Evictions::HearEviction(const Errand& errand, const WriteResult& result, ab
       leaving.next_try = now;
       return;
     }
-    leaving.granted = true;
+    Grant(errand.pod, leaving);
     Begin(*it->second);
     leaving.next_try = now + kAskAgain;
     return;
@@ -409,16 +432,24 @@ void Evictions::HurryEvictions(absl::Time now) {
 
 void Evictions::TakePromised(std::vector<int32_t>& allowed) const {
   for (const GangId id : departing_) {
+    const Gang* const gang = desk_.state.FindGang(id);
+    if (gang == nullptr || !desk_.state.AnyBudgetIn(gang->key.namespace_name)) continue;
     for (const auto& [pod, leaving] : desk_.records.at(id)->departure->pods) {
-      if (leaving.granted || leaving.seen_leaving || desk_.state.FindPod(pod) == nullptr) continue;
+      if (leaving.granted || leaving.way != Departure::Way::kEvict) continue;
       for (const uint32_t budget : desk_.state.BudgetsOf(pod)) --allowed[budget];
     }
   }
 }
 
+// From now on the server itself counts the pod against its budgets.
+void Evictions::Grant(PodId pod, Departure::Pod& leaving) {
+  leaving.granted = true;
+  if (!desk_.state.BudgetsOf(pod).empty()) desk_.promises_fell = true;
+}
+
 // Others may count on its budgets again.
 void Evictions::GiveBudgetsBack(const Gang& gang) {
-  if (desk_.state.AnyBudgetIn(gang.key.namespace_name)) desk_.news.budgets_changed = true;
+  if (desk_.state.AnyBudgetIn(gang.key.namespace_name)) desk_.promises_fell = true;
 }
 
 absl::Time Evictions::NextEviction(const GangRecord& record) {

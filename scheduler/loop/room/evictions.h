@@ -66,6 +66,9 @@ class Evictions final {
   [[nodiscard]] bool RoomIsToCome(const Case& c) const;
   void LeaveToWatch(const Case& c);
   void Begin(GangRecord& record);
+  void Grant(PodId pod, Departure::Pod& leaving);
+  void AskAnew(GangId claimant, absl::Time now);
+  void OfferAgain(Case& c);
   void GiveBudgetsBack(const Gang& gang);
   [[nodiscard]] Departure::Pod NewLeaver(const Case& c, PodId pod);
   // `departure` has everything but the pods.

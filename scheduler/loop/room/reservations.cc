@@ -236,6 +236,7 @@ void Reservations::Renew(GangId gang, absl::Time now) {
   }
   parts_.searches.NoteSearch(*c, work, CameTo::kNothing);
   const bool expired = now >= c->record.reservation->until;
+  c->record.was_head = absl::ZeroDuration();
   EndReservation(gang, now);
   parts_.room_holders.lines().Bar(
       gang, now + (expired ? desk_.options.reservation_after : kPlanAgainAfter));

@@ -147,7 +147,9 @@ void Reporter::WriteStatus(Case& c, const Standing& standing) {
        .initial_share_used = record.initial_share_used},
       before, c.now);
   const StatusChange change = CompareStatus(before, status);
-  absl::Time due = record.status_written + kBetweenStatuses;
+  // Who has made it leave is on record before anything else happens to it.
+  absl::Time due =
+      status.preempted_by != before.preempted_by ? c.now : record.status_written + kBetweenStatuses;
   if (record.status_failure.has_value() &&
       record.status_failure->over_version == c.gang.group_resource_version) {
     due = std::max(due, record.status_failure->until);

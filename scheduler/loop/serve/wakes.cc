@@ -16,8 +16,9 @@ void Wakes::WakeParked(absl::Time now) {
   if (desk_.news.nodes_grew) relief |= kReliefCapacity;
   if (desk_.news.queues_changed) relief |= kReliefQueue;
   if (desk_.news.volumes_changed) relief |= kReliefVolumes;
-  if (parts_.preemptions.TakeMoreVictims() || desk_.news.budgets_changed) relief |= kReliefVictims;
-  if (parts_.preemptions.TakeMoreLoose() || desk_.news.budgets_changed) relief |= kReliefLoose;
+  const bool more_bear = std::exchange(desk_.promises_fell, false) || desk_.news.budgets_changed;
+  if (parts_.preemptions.TakeMoreVictims() || more_bear) relief |= kReliefVictims;
+  if (parts_.preemptions.TakeMoreLoose() || more_bear) relief |= kReliefLoose;
   if (parts_.room_holders.TakeHoldsFell()) relief |= kReliefHolds;
   // When a node comes or goes, the nearness and evenness of domains change also for other nodes.
   const bool nodes_lost = std::exchange(nodes_lost_, false);

@@ -264,6 +264,25 @@ TEST_F(LoopEvictionTest, SurplusThatTheQuorumNeedsByNowIsNotAskedAnyMore) {
   EXPECT_EQ(d_.Bound("high"), 1);
 }
 
+TEST_F(LoopEvictionTest, AGangPlansAnewOnceASurplusThatIsNoneAnyMoreKeepsItsRoom) {
+  d_.Nodes(3, 8);
+  Submit("large", 3, 1);
+  PodGroup group = *d_.api.FindGroup("large");
+  group.spec.min_member = 2;
+  d_.api.Put(group);
+  d_.Settle();
+  EvictionsAreRefused();
+  Submit("high", 1, 2);
+  d_.Settle(absl::Milliseconds(500));
+  ASSERT_EQ(Evictions(), 1);
+  group = *d_.api.FindGroup("large");
+  group.spec.min_member = 3;
+  d_.api.Put(group);
+  d_.Settle(absl::Minutes(1));
+  EXPECT_EQ(d_.Bound("large"), 0) << "it left whole";
+  EXPECT_EQ(d_.Bound("high"), 1);
+}
+
 // The fear: one victim is given up while the others are on their way out, all for nothing.
 TEST_F(LoopEvictionTest, WhoRefusesIsAskedForAsLongAsOthersTakeToLeave) {
   d_.Nodes(2, 8);
