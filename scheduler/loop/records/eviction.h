@@ -74,7 +74,8 @@ struct Departure {
   std::string forbidden;  // the server's words on a right that is lacking; "" = nothing
   // One of the pods leaves or has left: the rest of a whole gang follows, whatever happens.
   bool begun = false;
-  bool called_off = false;  // only pods that may have been sent away already are still awaited
+  // The quorum needs the surplus by now: only pods that may have left already are awaited.
+  bool is_needed = false;
 
   // Only time is left to pass, and the rest of the gang is free to go elsewhere.
   [[nodiscard]] bool SurplusIsOnItsWayOut() const {

@@ -319,10 +319,11 @@ void Evictions::SeeDeparture(Case& c) {
   const bool left = departure.pods.empty();
   // Half a gang is of use to nobody: the rest of a gang that has begun to leave follows.
   const bool called_off = CalledOff(c, departure) && !(departure.whole && departure.begun);
-  const bool is_needed = !departure.called_off && IsSurplusNoMore(c, departure);
-  departure.called_off = departure.called_off || called_off || is_needed;
-  if (is_needed) AskAnew(departure.for_gang, c.now);
-  if (departure.called_off) {
+  if (!departure.is_needed && IsSurplusNoMore(c, departure)) {
+    departure.is_needed = true;
+    AskAnew(departure.for_gang, c.now);
+  }
+  if (called_off || departure.is_needed) {
     std::erase_if(departure.pods, [this](const auto& leaving) {
       return !leaving.second.under_way && !leaving.second.granted &&
              !desk_.state.FindPod(leaving.first)->terminating;
