@@ -286,6 +286,15 @@ void Ending::LetArrive() {
   while (world_.Sound() && Now() < std::min(end, arrives())) {
     world_.RunUntil(std::min(end, arrives()));
   }
+  // A start that is put off again and again is told each time, so one telling may be under way.
+  const absl::Time told = Now() + kArrived;
+  while (world_.Sound() && Now() < told && !Idle()) world_.RunFor(absl::Milliseconds(100));
+}
+
+bool Ending::Idle() const {
+  return std::ranges::all_of(world_.processes, [](const auto& process) {
+    return !process->leading() || process->loop().Idle();
+  });
 }
 
 // One leads, none waits for a moment of its own, and for a while nothing was changed and nothing

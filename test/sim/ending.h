@@ -43,6 +43,7 @@ class Ending final {
   void CheckRuns(const std::string& gang);
   [[nodiscard]] bool Settled() const;
   [[nodiscard]] bool Quiet() const;
+  [[nodiscard]] bool Idle() const;  // no leader has a write under way that must be answered
   [[nodiscard]] bool NobodyMakesRoom() const;
   [[nodiscard]] HeldNodes Held() const;
   [[nodiscard]] bool SomeHold() const;
