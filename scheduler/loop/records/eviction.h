@@ -55,7 +55,8 @@ struct Departure {
     absl::Time not_before = absl::InfinitePast();  // as the server has asked for
     bool asked = false;                            // once at least
     bool under_way = false;
-    bool granted = false;  // the server has said that it leaves, or may have
+    // The server has said that it leaves, or may have: the watch shows that by then.
+    absl::Time shows_by = absl::InfinitePast();
     bool seen_leaving = false;
     Backoff backoff;  // between requests that are refused
     Way way = Way::kEvict;

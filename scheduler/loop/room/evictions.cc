@@ -24,11 +24,13 @@ constexpr absl::Duration kPauseAfterClaim = absl::Seconds(30);
 constexpr BackoffPolicy kTryAgain = {.first = absl::Seconds(1), .most = absl::Seconds(30)};
 
 // An eviction that was granted shows in the watch long before this.
-constexpr absl::Duration kAskAgain = absl::Seconds(10);
+constexpr absl::Duration kShowsIn = absl::Seconds(10);
 
 constexpr size_t kGangsNamed = 4;
 
 bool TakesRoom(const PodFacts& pod) { return !pod.terminal && !pod.node_name.empty(); }
+
+bool IsGranted(const Departure::Pod& leaving) { return leaving.shows_by > absl::InfinitePast(); }
 
 std::string NamesOf(const std::vector<std::string>& gangs) {
   std::vector<std::string> named(gangs.begin(),
@@ -287,7 +289,7 @@ void Evictions::FollowDeparture(Case& c, Departure& departure) {
     // Once it is on its way out only the watch can tell more.
     leaving.next_try = absl::InfiniteFuture();
     if (std::exchange(leaving.seen_leaving, true)) continue;
-    if (!leaving.granted) Grant(id, leaving);
+    if (!IsGranted(leaving)) Grant(id, leaving, c.now);
     if (leaving.asked) Begin(c.record);
     WaitForDeparture(departure, c.now + std::min(pod.grace, kLongestGrace) + kClaimFor);
   }
@@ -324,11 +326,7 @@ void Evictions::SeeDeparture(Case& c) {
     AskAnew(departure.for_gang, c.now);
   }
   if (called_off || departure.is_needed) {
-    std::erase_if(departure.pods, [this](const auto& leaving) {
-      return !leaving.second.under_way && !leaving.second.granted &&
-             !desk_.state.FindPod(leaving.first)->terminating;
-    });
-    GiveBudgetsBack(c.gang);
+    KeepGranted(c, departure);
   }
   // A bind that is still under way may land after the others have left.
   const bool may_land = left && departure.whole && record.binding.has_value();
@@ -341,6 +339,19 @@ void Evictions::SeeDeparture(Case& c) {
     leaving.under_way = leaving.asked = true;
     SendAway(id, leaving.way, departure.why, c.now);
   }
+}
+
+// Nobody is asked any more. Who may have been sent away already is awaited until the watch would
+// show it.
+void Evictions::KeepGranted(const Case& c, Departure& departure) {
+  std::erase_if(departure.pods, [&](const auto& leaving) {
+    return !leaving.second.under_way && leaving.second.shows_by <= c.now &&
+           !desk_.state.FindPod(leaving.first)->terminating;
+  });
+  for (auto& [id, leaving] : departure.pods) {
+    leaving.next_try = std::max(leaving.next_try, leaving.shows_by);
+  }
+  GiveBudgetsBack(c.gang);
 }
 
 void Evictions::SendAway(PodId pod, Departure::Way way, const std::string& why, absl::Time now) {
@@ -388,8 +399,8 @@ void Evictions::HearEviction(const Errand& errand, const WriteResult& result, ab
   Departure::Pod& leaving = found->second;
   leaving.under_way = false;
   desk_.touched.insert(errand.gang);
-  leaving.granted = false;
-  if (result.outcome == WriteOutcome::kUnknown) Grant(errand.pod, leaving);
+  leaving.shows_by = absl::InfinitePast();
+  if (result.outcome == WriteOutcome::kUnknown) Grant(errand.pod, leaving, now);
   departure.forbidden = result.http_status == 403 ? result.status.message : "";
   if (departure.for_gang.valid()) desk_.to_report.insert(departure.for_gang);
   if (result.outcome == WriteOutcome::kAnswered && result.http_status / 100 == 2) {
@@ -398,9 +409,9 @@ void Evictions::HearEviction(const Errand& errand, const WriteResult& result, ab
       leaving.next_try = now;
       return;
     }
-    Grant(errand.pod, leaving);
+    Grant(errand.pod, leaving, now);
     Begin(*it->second);
-    leaving.next_try = now + kAskAgain;
+    leaving.next_try = leaving.shows_by;
     return;
   }
   ++desk_.counters.evictions_refused;
@@ -436,15 +447,15 @@ void Evictions::TakePromised(std::vector<int32_t>& allowed) const {
     const Gang* const gang = desk_.state.FindGang(id);
     if (gang == nullptr || !desk_.state.AnyBudgetIn(gang->key.namespace_name)) continue;
     for (const auto& [pod, leaving] : desk_.records.at(id)->departure->pods) {
-      if (leaving.granted || leaving.way != Departure::Way::kEvict) continue;
+      if (IsGranted(leaving) || leaving.way != Departure::Way::kEvict) continue;
       for (const uint32_t budget : desk_.state.BudgetsOf(pod)) --allowed[budget];
     }
   }
 }
 
 // From now on the server itself counts the pod against its budgets.
-void Evictions::Grant(PodId pod, Departure::Pod& leaving) {
-  leaving.granted = true;
+void Evictions::Grant(PodId pod, Departure::Pod& leaving, absl::Time now) {
+  leaving.shows_by = now + kShowsIn;
   if (!desk_.state.BudgetsOf(pod).empty()) desk_.promises_fell = true;
 }
 

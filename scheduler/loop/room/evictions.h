@@ -66,7 +66,8 @@ class Evictions final {
   [[nodiscard]] bool RoomIsToCome(const Case& c) const;
   void LeaveToWatch(const Case& c);
   void Begin(GangRecord& record);
-  void Grant(PodId pod, Departure::Pod& leaving);
+  void Grant(PodId pod, Departure::Pod& leaving, absl::Time now);
+  void KeepGranted(const Case& c, Departure& departure);
   void AskAnew(GangId claimant, absl::Time now);
   void OfferAgain(Case& c);
   void GiveBudgetsBack(const Gang& gang);

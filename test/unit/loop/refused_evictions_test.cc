@@ -60,6 +60,25 @@ TEST_F(RefusedEvictions, WhoWasAskedInVainHasNotMadeWay) {
   EXPECT_NE(d_.api.FindGroup("low")->status.preempted_by, "");
 }
 
+// The fear: the preemptor goes away before the first victim's pod has left, and half a gang stays.
+TEST_F(RefusedEvictions, TheRestFollowsWhoLeavesAfterThePreemptorIsGone) {
+  d_.Nodes(2, 8);
+  Submit("low", 2, 1);
+  d_.Settle();
+  d_.api.Break({.on = "low-0/eviction", .act = FaultAct::kDrop});
+  d_.api.Break({.on = "low-1/eviction", .code = 429});
+  Submit("high", 2, 2);
+  d_.Settle(absl::Milliseconds(500));
+  ASSERT_EQ(Evictions(), 2);
+  d_.api.Delete(ResourceKind::kPod, "high-0");
+  d_.api.Delete(ResourceKind::kPod, "high-1");
+  d_.Settle(absl::Seconds(5));
+  ASSERT_EQ(Evictions(), 2) << "nobody needs the room any more";
+  d_.api.Delete(ResourceKind::kPod, "low-0");  // the first request took effect late
+  d_.Settle(absl::Seconds(30));
+  EXPECT_EQ(d_.Bound("low"), 0);
+}
+
 // The fear: two gangs count on the one disruption that a budget allows, and half a victim leaves.
 TEST_F(RefusedEvictions, WhatABudgetAllowsIsCountedOnOnce) {
   PodDisruptionBudget budget;
