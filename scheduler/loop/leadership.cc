@@ -27,7 +27,7 @@ void Leadership::Resign() {
   desk_.state.KeepRunners(false);
   for (auto& [id, record] : desk_.records) {
     flights_.DropHolds(*record);
-    evictions_.DropClaim(*record);
+    claims_.Drop(*record);
     room_holders_.Drop(id, *record);
     if (!record->binding.has_value() && !record->volumes.has_value()) continue;
     const Gang* gang = desk_.state.FindGang(id);
@@ -58,7 +58,7 @@ void Leadership::Forget(GangId id, absl::Time now) {
   charges_.Forget(id);
   if (it->second->binding.has_value()) flights_.EndBinding(*it->second);
   flights_.DropHolds(*it->second);
-  evictions_.DropClaim(*it->second);
+  claims_.Drop(*it->second);
   room_holders_.Drop(id, *it->second);
   room_holders_.lines().Leave(id, now);
   desk_.timers.Erase(id);
@@ -130,7 +130,7 @@ void Leadership::LookAt(GangId id, absl::Time now) {
     flights_.SettleBinding(*c);
   }
   evictions_.SeeDeparture(*c);
-  evictions_.SeeClaim(*c);
+  claims_.See(*c);
   if (!c->record.LeavesWhole()) {
     flights_.EnsureBinding(*c);
     flights_.SettleVolumes(*c);
@@ -156,7 +156,7 @@ void Leadership::Requeue(Case& c) {
   if (!c.assembly.members_ready) c.record.waiting.reset();
   if (kind != ItemKind::kSurplus) c.record.surplus_waiting.reset();
   const bool may_claim = kind == ItemKind::kQuorum || kind == ItemKind::kRepair;
-  if (!may_claim && c.record.claim.has_value()) evictions_.GiveUpClaim(c);
+  if (!may_claim && c.record.claim.has_value()) claims_.GiveUp(c);
   if (kind != ItemKind::kQuorum) charges_.LeaveLine(c);
   uint64_t fingerprint =
       FingerprintOf(c.gang) + c.record.holds.size() + 31 * c.record.refused_until.size();

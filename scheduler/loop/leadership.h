@@ -29,6 +29,7 @@
 #include "scheduler/loop/flight/flights.h"
 #include "scheduler/loop/records/turn_output.h"
 #include "scheduler/loop/records/write_budget.h"
+#include "scheduler/loop/room/claims.h"
 #include "scheduler/loop/room/evictions.h"
 #include "scheduler/loop/room/mig_division.h"
 #include "scheduler/loop/room/preemptions.h"
@@ -107,22 +108,22 @@ class Leadership final {
   Flights flights_{desk_, uses_, charges_};
   YieldingHolds yielding_{desk_, room_holders_, charges_};
   Reversals reversals_{desk_};
-  Evictions evictions_{desk_, {uses_, charges_, parking_, flights_, reversals_}};
+  Claims claims_{desk_, {charges_, parking_, flights_}};
+  Evictions evictions_{desk_, {uses_, flights_, reversals_, claims_}};
   Preemptions preemptions_{desk_, charges_, yielding_, reversals_, evictions_};
   Reservations reservations_{
       desk_, {room_holders_, charges_, searches_, yielding_, evictions_, preemptions_}};
   MigDivision mig_{desk_, {charges_, preemptions_}};
   Wakes wakes_{desk_, {room_holders_, charges_, flights_, preemptions_, reservations_}};
   Serving serving_{desk_,
-                   {room_holders_, charges_, parking_, searches_, flights_, yielding_, evictions_,
+                   {room_holders_, charges_, parking_, searches_, flights_, yielding_, claims_,
                     preemptions_, reservations_, mig_, wakes_}};
   NodeAsks node_asks_{desk_};
   StandIns stand_ins_{desk_};
   Standings standings_{desk_, charges_};
   HelpQuestions help_questions_{desk_, {room_holders_, charges_, yielding_, preemptions_}};
   HelpNotes help_notes_{desk_};
-  Reporter reporter_{desk_,
-                     {charges_, evictions_, node_asks_, stand_ins_, standings_, help_notes_}};
+  Reporter reporter_{desk_, {charges_, node_asks_, stand_ins_, standings_, help_notes_}};
   WriteBudget<Right> complaint_budget_{{.interval = absl::Minutes(1)}};  // of lines in the log
 };
 

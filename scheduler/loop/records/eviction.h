@@ -1,6 +1,6 @@
 // One gang makes room for another: the claim of the preemptor, and the departure of each victim.
-// Plain values in the records of the two gangs, kept by Evictions. Nothing of them has to survive a
-// restart: a new leader decides afresh.
+// Plain values in the records of the two gangs, kept by Claims and Evictions. Nothing of them has
+// to survive a restart: a new leader decides afresh.
 #pragma once
 
 #include <algorithm>
@@ -77,6 +77,15 @@ struct Departure {
   bool begun = false;
   // The quorum needs the surplus by now: only pods that may have left already are awaited.
   bool is_needed = false;
+
+  // When it is to be looked at next: to ask again, or because its time is over.
+  [[nodiscard]] absl::Time NextLook() const {
+    absl::Time next = until;
+    for (const auto& [pod, leaving] : pods) {
+      if (!leaving.under_way) next = std::min(next, leaving.next_try);
+    }
+    return next;
+  }
 
   // Only time is left to pass, and the rest of the gang is free to go elsewhere.
   [[nodiscard]] bool SurplusIsOnItsWayOut() const {

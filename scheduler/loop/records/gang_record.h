@@ -155,7 +155,7 @@ struct GangRecord {
   // Searches.
   Rare<SearchMemory> search;  // none: searches for it are short
 
-  // Evictions and Preemptions.
+  // Claims, Evictions and Preemptions.
   Rare<Claim> claim;
   Rare<Departure> departure;
   std::optional<int32_t> loose_priority;            // as Preemptions has counted it

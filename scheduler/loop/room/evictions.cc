@@ -13,13 +13,6 @@
 namespace maniple {
 namespace {
 
-// Room that is being freed is kept for so long, and as long again after a victim's grace period.
-// Evictions that are refused are tried until then.
-constexpr absl::Duration kClaimFor = absl::Minutes(5);
-
-// The pause after a claim that came to nothing.
-constexpr absl::Duration kPauseAfterClaim = absl::Seconds(30);
-
 // The pause after an eviction that is refused.
 constexpr BackoffPolicy kTryAgain = {.first = absl::Seconds(1), .most = absl::Seconds(30)};
 
@@ -27,8 +20,6 @@ constexpr BackoffPolicy kTryAgain = {.first = absl::Seconds(1), .most = absl::Se
 constexpr absl::Duration kShowsIn = absl::Seconds(10);
 
 constexpr size_t kGangsNamed = 4;
-
-bool TakesRoom(const PodFacts& pod) { return !pod.terminal && !pod.node_name.empty(); }
 
 bool IsGranted(const Departure::Pod& leaving) { return leaving.shows_by > absl::InfinitePast(); }
 
@@ -47,16 +38,7 @@ void Evictions::StartClaim(Case& c, const GangRequest& request,
                            const std::vector<RunningGang>& running, const PreemptionPlan& plan,
                            const LeavingPods& awaited, ClaimGround ground, std::string refused) {
   ++desk_.counters.preemptions;
-  const bool was_first = parts_.charges.IsFirstInLine(c);
-  parts_.charges.LeaveLine(c);  // it has room now that is better than a plan
-  std::optional<absl::Time>& since = c.record.leaving_awaited_since;
-  if (awaited.pods.empty()) since.reset();
-  if (!awaited.pods.empty() && !since.has_value()) since = c.now;
-  const std::string name = GangText(c.gang.key);
-  Claim claim{.was_first = was_first,
-              .since = c.now,
-              .until = c.now + std::max(kClaimFor, awaited.Patience())};
-  for (const LeavingPods::Pod& pod : awaited.pods) claim.awaited.push_back(pod.pod);
+  Claim claim = parts_.claims.Begin(c, awaited);
   std::vector<std::string> names;
   bool several_leave = false;
   for (const Victim& victim : plan.victims) {
@@ -70,7 +52,7 @@ void Evictions::StartClaim(Case& c, const GangRequest& request,
                                          one_leaves ? "pod of " : "pods of ", gang.name));
     StartDeparture(gang.gang, victim.pods,
                    {.for_gang = c.gang.id,
-                    .why = absl::StrCat("preempted by ", name),
+                    .why = absl::StrCat("preempted by ", GangText(c.gang.key)),
                     .until = claim.until,
                     .whole = whole,
                     .past_budgets = victim.past_budgets,
@@ -81,110 +63,13 @@ void Evictions::StartClaim(Case& c, const GangRequest& request,
                    c.now);
     if (whole) parts_.uses.CountPreempted(c.record.queue, desk_.records.at(gang.gang)->queue);
   }
-  for (const Placement& place : plan.plan.placements) {
-    const auto want = std::ranges::find(request.wants, place.pod, &Want::pod);
-    claim.rooms.push_back({desk_.state.Hold(place.node, want->shape), place.node, want->shape,
-                           place.pod, desk_.state.UnusedAttachments(want->shape, place.node)});
-  }
   claim.text = absl::StrCat("its room is being freed: ", NamesOf(names),
                             several_leave ? " leave" : " leaves",
                             awaited.pods.empty() ? "" : ", and other pods do so already");
   desk_.Log(c, "preempt", absl::StrCat(": ", absl::StrJoin(names, ", ")),
             {.refused = std::move(refused)});
-  desk_.Log(c, "claim", absl::StrCat(": ", desk_.PlacesText(plan.plan.placements)));
   desk_.SendEvent(PreemptingEvent(c.gang, NamesOf(names)), c.now);
-  c.record.claim = std::move(claim);
-  // The room that a repair claims replaces what was held for it.
-  if (c.record.binding.has_value()) parts_.flights.ReconcileHolds(c);
-  parts_.charges.ChargeQuota(c);
-}
-
-void Evictions::DropClaim(GangRecord& record) {
-  if (!record.claim.has_value()) return;
-  for (const Claim::Room& room : record.claim->rooms)
-    desk_.state.ReleaseHold(room.hold, desk_.news);
-  desk_.touched.insert(record.claim->victims.begin(), record.claim->victims.end());
-  record.claim.reset();
-}
-
-// Some room of the claim is still to come.
-bool Evictions::RoomIsToCome(const Case& c) const {
-  const auto departs = [this](GangId gang) {
-    const GangRecord* record = desk_.FindRecord(gang);
-    return record != nullptr && record->departure.has_value() ? &*record->departure : nullptr;
-  };
-  return std::ranges::any_of(c.record.claim->victims,
-                             [&](GangId victim) {
-                               const Departure* departure = departs(victim);
-                               return departure != nullptr && departure->for_gang == c.gang.id;
-                             }) ||
-         std::ranges::any_of(c.record.claim->awaited,
-                             [&](PodId id) {
-                               const PodFacts* pod = desk_.state.FindPod(id);
-                               if (pod == nullptr || !TakesRoom(*pod)) return false;
-                               const Departure* departure = departs(pod->gang);
-                               return pod->terminating ||
-                                      (departure != nullptr && departure->whole);
-                             }) ||
-         std::ranges::any_of(c.record.claim->rooms, [this](const Claim::Room& room) {
-           return room.node.valid() &&
-                  desk_.state.UnusedAttachments(room.shape, room.node) > room.unused_attachments;
-         });
-}
-
-void Evictions::GiveUpClaim(Case& c) {
-  desk_.Log(c, "give up the room of");
-  if (c.record.claim->was_first) c.record.was_head += c.now - c.record.claim->since;
-  DropClaim(c.record);
-  if (c.record.waiting != nullptr &&
-      c.record.waiting->reason == WaitReason::kWaitingForPreemption) {
-    c.record.waiting.reset();  // it spoke of the claim
-  }
-  parts_.charges.ChargeQuota(c);
-}
-
-// The plan of the gang cannot come true: it makes another one.
-void Evictions::AskAnew(GangId claimant, absl::Time now) {
-  std::optional<Case> c = desk_.Open(claimant, now);
-  if (!c.has_value() || !c->record.claim.has_value()) return;
-  GiveUpClaim(*c);
-  OfferAgain(*c);
-}
-
-void Evictions::OfferAgain(Case& c) {
-  if (!c.record.queued.has_value()) return;
-  desk_.queue.Offer({c.gang.id, *c.record.queued}, parts_.charges.OrderOf(c, *c.record.queued));
-}
-
-// A claim is seen even when the queue does not ask for its gang any more.
-void Evictions::SeeClaim(Case& c) {
-  if (!c.record.claim.has_value()) return;
-  if (c.now < c.record.claim->until) {
-    if (!RoomIsToCome(c)) OfferAgain(c);
-    return;
-  }
-  c.record.no_preemption_until = c.now + kPauseAfterClaim;
-  Desk::NoteStartInVain(c.record, c.now);
-  GiveUpClaim(c);
-}
-
-// The room that was made is not enough yet. False: it never will be, and the claim is over.
-bool Evictions::WaitForClaim(Case& c, QueueItem item) {
-  GangRecord& record = c.record;
-  if (item.kind == ItemKind::kSurplus || !record.claim.has_value()) return false;
-  if (!RoomIsToCome(c)) {
-    Desk::NoteStartInVain(record, c.now);
-    GiveUpClaim(c);
-    return false;
-  }
-  parts_.parking.Note(c, item,
-                      {.reason = WaitReason::kWaitingForPreemption, .message = record.claim->text});
-  parts_.parking.Park(
-      c, item,
-      {.class_key = absl::StrCat("claim ", c.gang.id.index()),
-       .relief = kReliefRoom | kReliefNodes | kReliefQuota | kReliefQueue | kReliefLoss,
-       .until = record.claim->until});
-  return true;
+  parts_.claims.Hold(c, request, plan.plan.placements, std::move(claim));
 }
 
 void Evictions::StartDeparture(GangId id, const std::vector<PodId>& pods, Departure departure,
@@ -223,12 +108,12 @@ void Evictions::Begin(GangRecord& record) {
 // Surplus that is on its way out already is awaited from now on, and needs no departure.
 void Evictions::LeaveToWatch(const Case& c) {
   if (!c.record.departure.has_value()) return;
-  const auto claimant = desk_.records.find(c.record.departure->for_gang);
-  const bool claimed = claimant != desk_.records.end() && claimant->second->claim.has_value();
+  std::vector<PodId> pods;
   for (const auto& [pod, leaving] : c.record.departure->pods) {
     if (leaving.asked) parts_.uses.CountLost(c.record.queue, leaving.had, c.now);
-    if (claimed) claimant->second->claim->awaited.push_back(pod);
+    pods.push_back(pod);
   }
+  parts_.claims.Await(c.record.departure->for_gang, pods);
 }
 
 Departure::Pod Evictions::NewLeaver(const Case& c, PodId pod) {
@@ -241,10 +126,7 @@ bool Evictions::CalledOff(const Case& c, const Departure& departure) const {
     const Queue* queue = desk_.ledger.book().FindQueue(c.record.queue);
     return queue == nullptr || queue->stop != StopPolicy::kHoldAndDrain;
   }
-  const auto it = desk_.records.find(departure.for_gang);
-  return it == desk_.records.end() || !it->second->claim.has_value() ||
-         std::ranges::find(it->second->claim->victims, c.gang.id) ==
-             it->second->claim->victims.end();
+  return !parts_.claims.Needs(departure.for_gang, c.gang.id);
 }
 
 // The gang has lost others since: the quorum needs those that were to leave.
@@ -299,16 +181,13 @@ void Evictions::FollowDeparture(Case& c, Departure& departure) {
 void Evictions::WaitForDeparture(Departure& departure, absl::Time until) {
   if (until <= departure.until) return;
   departure.until = until;
-  const auto it = desk_.records.find(departure.for_gang);
-  if (it == desk_.records.end() || !it->second->claim.has_value()) return;
-  Claim& claim = *it->second->claim;
-  claim.until = std::max(claim.until, until);
-  desk_.touched.insert(departure.for_gang);
-  for (const GangId victim : claim.victims) {
+  const Claim* const claim = parts_.claims.KeepUntil(departure.for_gang, until);
+  if (claim == nullptr) return;
+  for (const GangId victim : claim->victims) {
     GangRecord* const record = desk_.FindRecord(victim);
     if (record == nullptr || !record->departure.has_value()) continue;
     if (record->departure->for_gang != departure.for_gang) continue;
-    record->departure->until = std::max(record->departure->until, claim.until);
+    record->departure->until = std::max(record->departure->until, claim->until);
     desk_.touched.insert(victim);
   }
 }
@@ -323,7 +202,7 @@ void Evictions::SeeDeparture(Case& c) {
   const bool called_off = CalledOff(c, departure) && !(departure.whole && departure.begun);
   if (!departure.is_needed && IsSurplusNoMore(c, departure)) {
     departure.is_needed = true;
-    AskAnew(departure.for_gang, c.now);
+    parts_.claims.AskAnew(departure.for_gang, c.now);
   }
   if (called_off || departure.is_needed) {
     KeepGranted(c, departure);
@@ -462,16 +341,6 @@ void Evictions::Grant(PodId pod, Departure::Pod& leaving, absl::Time now) {
 // Others may count on its budgets again.
 void Evictions::GiveBudgetsBack(const Gang& gang) {
   if (desk_.state.AnyBudgetIn(gang.key.namespace_name)) desk_.promises_fell = true;
-}
-
-absl::Time Evictions::NextEviction(const GangRecord& record) {
-  absl::Time next = absl::InfiniteFuture();
-  if (!record.departure.has_value()) return next;
-  next = record.departure->until;
-  for (const auto& [pod, leaving] : record.departure->pods) {
-    if (!leaving.under_way) next = std::min(next, leaving.next_try);
-  }
-  return next;
 }
 
 // A Queue that is drained starts nothing and lets no gang stay.

@@ -1,16 +1,14 @@
-// Evictions: the room kept for a preemptor (Claim), and the requests that ask
-// its victims to leave (Departure).
+// Evictions: gangs that are asked to leave, for another gang or because their Queue is drained, and
+// the requests that ask each of their pods.
 //
 // Owned by Leadership; one thread.
 #pragma once
 
-#include "scheduler/loop/desk/charges.h"
 #include "scheduler/loop/desk/desk.h"
-#include "scheduler/loop/desk/parking.h"
 #include "scheduler/loop/desk/reversals.h"
 #include "scheduler/loop/desk/use_counts.h"
 #include "scheduler/loop/flight/flights.h"
-#include "scheduler/loop/room/leaving_pods.h"
+#include "scheduler/loop/room/claims.h"
 
 namespace maniple {
 
@@ -19,10 +17,9 @@ class Evictions final {
   // The owners that it works with.
   struct Parts {
     UseCounts& uses;
-    Charges& charges;
-    Parking& parking;
     Flights& flights;
     Reversals& reversals;
+    Claims& claims;
   };
   Evictions(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
 
@@ -36,17 +33,6 @@ class Evictions final {
                                 std::span<const GangId> of) {
     return parts_.flights.YieldHolds(c, request, of);
   }
-  // Gives the claimed room back, for any gang to use.
-  void DropClaim(GangRecord& record);
-  void GiveUpClaim(Case& c);
-  // Ends the claim when its time is over.
-  void SeeClaim(Case& c);
-  // Parks the item until the room is made; false: it has no claim, or the claim came to nothing.
-  [[nodiscard]] bool WaitForClaim(Case& c, QueueItem item);
-  // Its claim has all the room that it is to have.
-  [[nodiscard]] bool HasRoomMade(const Case& c) const {
-    return c.record.claim.has_value() && !RoomIsToCome(c);
-  }
   // For a gang that leaves: asks again, or sees that it has left.
   void SeeDeparture(Case& c);
   // Budgets have changed: refused evictions are tried again.
@@ -55,21 +41,16 @@ class Evictions final {
   // Takes from what each budget allows, as ClusterState::Budgets lists them, what is asked of it
   // already.
   void TakePromised(std::vector<int32_t>& allowed) const;
-  // The time of the next eviction request for the gang.
-  [[nodiscard]] static absl::Time NextEviction(const GangRecord& record);
   // Sends the gang away if its Queue is being drained.
   void DrainQueue(Case& c);
 
   void Forget(GangId gang) { departing_.erase(gang); }
 
  private:
-  [[nodiscard]] bool RoomIsToCome(const Case& c) const;
   void LeaveToWatch(const Case& c);
   void Begin(GangRecord& record);
   void Grant(PodId pod, Departure::Pod& leaving, absl::Time now);
   void KeepGranted(const Case& c, Departure& departure);
-  void AskAnew(GangId claimant, absl::Time now);
-  void OfferAgain(Case& c);
   void GiveBudgetsBack(const Gang& gang);
   [[nodiscard]] Departure::Pod NewLeaver(const Case& c, PodId pod);
   // `departure` has everything but the pods.

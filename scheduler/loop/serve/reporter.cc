@@ -109,11 +109,12 @@ void Reporter::ReportOn(Case& c) {
       desk_.SendEvent(MarksPassedOverEvent(c.gang), c.now);
     }
   }
-  absl::Time next = std::min(c.record.status_due, Evictions::NextEviction(c.record));
+  absl::Time next = c.record.status_due;
   if (c.record.binding.has_value()) next = std::min(next, c.record.binding->NextDeadline());
   if (c.record.volumes.has_value()) next = std::min(next, c.record.volumes->NextDeadline());
   if (c.record.volumes_again_at.has_value()) next = std::min(next, *c.record.volumes_again_at);
   if (c.record.claim.has_value()) next = std::min(next, c.record.claim->until);
+  if (c.record.departure.has_value()) next = std::min(next, c.record.departure->NextLook());
   for (const auto& [pod, until] : c.record.refused_until) next = std::min(next, until);
   desk_.timers.Set(c.gang.id, next);
 }

@@ -7,7 +7,6 @@
 #include "scheduler/loop/desk/desk.h"
 #include "scheduler/loop/desk/node_asks.h"
 #include "scheduler/loop/desk/stand_ins.h"
-#include "scheduler/loop/room/evictions.h"
 #include "scheduler/loop/serve/help_notes.h"
 #include "scheduler/loop/serve/standings.h"
 
@@ -18,7 +17,6 @@ class Reporter final {
   // The owners that it works with.
   struct Parts {
     Charges& charges;
-    Evictions& evictions;
     NodeAsks& node_asks;
     StandIns& stand_ins;
     Standings& standings;

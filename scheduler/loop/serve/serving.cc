@@ -64,7 +64,7 @@ void Serving::Serve(QueueItem item, absl::Time now) {
   const absl::Time began =
       desk_.options.stopwatch ? desk_.options.stopwatch() : absl::InfinitePast();
   GangRequest request = desk_.RequestOf(*c, item.kind);
-  SearchWork work = parts_.searches.WorkFor(*c, request, parts_.evictions.HasRoomMade(*c));
+  SearchWork work = parts_.searches.WorkFor(*c, request, parts_.claims.HasRoomMade(*c));
   request.work = &work;
   ++desk_.counters.decisions;
   const bool had_claim = c->record.claim.has_value();
@@ -149,7 +149,7 @@ void Serving::TakePlan(Case& c, QueueItem item, const Answer& answer, const Sear
   if (c.record.claim.has_value()) {
     desk_.counters.room_made.Note(c.now - c.record.claim->since);
   }
-  parts_.evictions.DropClaim(c.record);
+  parts_.claims.Drop(c.record);
   c.record.leaving_awaited_since.reset();
   switch (item.kind) {
     case ItemKind::kQuorum:
@@ -170,7 +170,7 @@ void Serving::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
                            const Answer& answer) {
   const auto& rejection = std::get<Rejection>(answer.decision);
   c.record.victims_later = absl::InfiniteFuture();
-  if (parts_.evictions.WaitForClaim(c, item)) return;
+  if (parts_.claims.Wait(c, item)) return;
   NoPreemption nobody;
   const bool for_quorum = item.kind != ItemKind::kSurplus;
   if (for_quorum && HoldsYieldToNominal(c, request)) return DecideAgain(c, item);
@@ -178,7 +178,7 @@ void Serving::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
     auto made = parts_.preemptions.MakeRoom(c, request, rejection);
     if (const auto* room = std::get_if<Preemptions::RoomMade>(&made)) {
       if (*room == Preemptions::RoomMade::kHoldsYield) return DecideAgain(c, item);
-      if (parts_.evictions.WaitForClaim(c, item)) return;
+      if (parts_.claims.Wait(c, item)) return;
     }
     if (auto* none = std::get_if<NoPreemption>(&made)) nobody = std::move(*none);
   }

@@ -11,7 +11,7 @@
 #include "scheduler/loop/desk/searches.h"
 #include "scheduler/loop/desk/yielding_holds.h"
 #include "scheduler/loop/flight/flights.h"
-#include "scheduler/loop/room/evictions.h"
+#include "scheduler/loop/room/claims.h"
 #include "scheduler/loop/room/mig_division.h"
 #include "scheduler/loop/room/preemptions.h"
 #include "scheduler/loop/room/reservations.h"
@@ -29,7 +29,7 @@ class Serving final {
     Searches& searches;
     Flights& flights;
     YieldingHolds& yielding;
-    Evictions& evictions;
+    Claims& claims;
     Preemptions& preemptions;
     Reservations& reservations;
     MigDivision& mig;

@@ -1,0 +1,153 @@
+#include "scheduler/loop/room/claims.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace maniple {
+namespace {
+
+// The pause after a claim that came to nothing.
+constexpr absl::Duration kPauseAfterClaim = absl::Seconds(30);
+
+}  // namespace
+
+Claim Claims::Begin(Case& c, const LeavingPods& awaited) {
+  const bool was_first = parts_.charges.IsFirstInLine(c);
+  parts_.charges.LeaveLine(c);
+  std::optional<absl::Time>& since = c.record.leaving_awaited_since;
+  if (awaited.pods.empty()) since.reset();
+  if (!awaited.pods.empty() && !since.has_value()) since = c.now;
+  Claim claim{.was_first = was_first,
+              .since = c.now,
+              .until = c.now + std::max(kClaimFor, awaited.Patience())};
+  for (const LeavingPods::Pod& pod : awaited.pods) claim.awaited.push_back(pod.pod);
+  return claim;
+}
+
+void Claims::Hold(Case& c, const GangRequest& request, const std::vector<Placement>& places,
+                  Claim claim) {
+  for (const Placement& place : places) {
+    const auto want = std::ranges::find(request.wants, place.pod, &Want::pod);
+    claim.rooms.push_back({desk_.state.Hold(place.node, want->shape), place.node, want->shape,
+                           place.pod, desk_.state.UnusedAttachments(want->shape, place.node)});
+  }
+  desk_.Log(c, "claim", absl::StrCat(": ", desk_.PlacesText(places)));
+  c.record.claim = std::move(claim);
+  // The room that a repair claims replaces what was held for it.
+  if (c.record.binding.has_value()) parts_.flights.ReconcileHolds(c);
+  parts_.charges.ChargeQuota(c);
+}
+
+void Claims::Drop(GangRecord& record) {
+  if (!record.claim.has_value()) return;
+  for (const Claim::Room& room : record.claim->rooms)
+    desk_.state.ReleaseHold(room.hold, desk_.news);
+  desk_.touched.insert(record.claim->victims.begin(), record.claim->victims.end());
+  record.claim.reset();
+}
+
+void Claims::GiveUp(Case& c) {
+  desk_.Log(c, "give up the room of");
+  if (c.record.claim->was_first) c.record.was_head += c.now - c.record.claim->since;
+  Drop(c.record);
+  if (c.record.waiting != nullptr &&
+      c.record.waiting->reason == WaitReason::kWaitingForPreemption) {
+    c.record.waiting.reset();  // it spoke of the claim
+  }
+  parts_.charges.ChargeQuota(c);
+}
+
+void Claims::AskAnew(GangId claimant, absl::Time now) {
+  std::optional<Case> c = desk_.Open(claimant, now);
+  if (!c.has_value() || !c->record.claim.has_value()) return;
+  GiveUp(*c);
+  OfferAgain(*c);
+}
+
+void Claims::OfferAgain(Case& c) {
+  if (!c.record.queued.has_value()) return;
+  desk_.queue.Offer({c.gang.id, *c.record.queued}, parts_.charges.OrderOf(c, *c.record.queued));
+}
+
+// A claim is seen even when the queue does not ask for its gang any more.
+void Claims::See(Case& c) {
+  if (!c.record.claim.has_value()) return;
+  if (c.now < c.record.claim->until) {
+    if (!RoomIsToCome(c)) OfferAgain(c);
+    return;
+  }
+  c.record.no_preemption_until = c.now + kPauseAfterClaim;
+  Desk::NoteStartInVain(c.record, c.now);
+  GiveUp(c);
+}
+
+bool Claims::Wait(Case& c, QueueItem item) {
+  GangRecord& record = c.record;
+  if (item.kind == ItemKind::kSurplus || !record.claim.has_value()) return false;
+  if (!RoomIsToCome(c)) {
+    Desk::NoteStartInVain(record, c.now);
+    GiveUp(c);
+    return false;
+  }
+  parts_.parking.Note(c, item,
+                      {.reason = WaitReason::kWaitingForPreemption, .message = record.claim->text});
+  parts_.parking.Park(
+      c, item,
+      {.class_key = absl::StrCat("claim ", c.gang.id.index()),
+       .relief = kReliefRoom | kReliefNodes | kReliefQuota | kReliefQueue | kReliefLoss,
+       .until = record.claim->until});
+  return true;
+}
+
+// Some room of the claim is still to come.
+bool Claims::RoomIsToCome(const Case& c) const {
+  const auto departs = [this](GangId gang) {
+    const GangRecord* record = desk_.FindRecord(gang);
+    return record != nullptr && record->departure.has_value() ? &*record->departure : nullptr;
+  };
+  return std::ranges::any_of(c.record.claim->victims,
+                             [&](GangId victim) {
+                               const Departure* departure = departs(victim);
+                               return departure != nullptr && departure->for_gang == c.gang.id;
+                             }) ||
+         std::ranges::any_of(c.record.claim->awaited,
+                             [&](PodId id) {
+                               const PodFacts* pod = desk_.state.FindPod(id);
+                               if (pod == nullptr || !TakesRoom(*pod)) return false;
+                               const Departure* departure = departs(pod->gang);
+                               return pod->terminating ||
+                                      (departure != nullptr && departure->whole);
+                             }) ||
+         std::ranges::any_of(c.record.claim->rooms, [this](const Claim::Room& room) {
+           return room.node.valid() &&
+                  desk_.state.UnusedAttachments(room.shape, room.node) > room.unused_attachments;
+         });
+}
+
+Claim* Claims::Find(GangId claimant) const {
+  GangRecord* const record = desk_.FindRecord(claimant);
+  return record != nullptr && record->claim.has_value() ? &*record->claim : nullptr;
+}
+
+bool Claims::Needs(GangId claimant, GangId victim) const {
+  const Claim* const claim = Find(claimant);
+  return claim != nullptr && std::ranges::find(claim->victims, victim) != claim->victims.end();
+}
+
+void Claims::Await(GangId claimant, const std::vector<PodId>& pods) {
+  Claim* const claim = Find(claimant);
+  if (claim != nullptr) claim->awaited.insert(claim->awaited.end(), pods.begin(), pods.end());
+}
+
+const Claim* Claims::KeepUntil(GangId claimant, absl::Time until) {
+  Claim* const claim = Find(claimant);
+  if (claim == nullptr) return nullptr;
+  claim->until = std::max(claim->until, until);
+  desk_.touched.insert(claimant);
+  return claim;
+}
+
+}  // namespace maniple
