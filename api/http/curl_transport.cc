@@ -20,9 +20,9 @@
 #include "api/base/thread_owner.h"
 #include "api/http/credentials.h"
 #include "api/http/curl_easy.h"
+#include "api/http/curl_loop.h"
 #include "api/http/reply_head.h"
 #include "api/http/request_headers.h"
-#include "api/http/socket_poll.h"
 
 namespace maniple {
 namespace {
@@ -44,7 +44,7 @@ void IgnoreBrokenPipes() {
 }  // namespace
 
 // Invariants:
-//   1. A transfer is in exactly one place: waiting in its lane, active in `multi_`,
+//   1. A transfer is in exactly one place: waiting in its lane, active in `loop_`,
 //      or ended and not yet told.
 //   2. `told_` names each transfer with untold output once,
 //      in the order in which their output began.
@@ -57,30 +57,18 @@ class CurlTransport::Impl final {
         options_(std::move(options)),
         credentials_(config_.credentials),
         headers_(config_.impersonation, options_.token_header),
-        multi_(::curl_multi_init()) {
-    CHECK(multi_ != nullptr);
+        loop_(options_.most_writes + options_.most_lists + 32) {
     if (!endpoint_.connect_to.empty()) connect_to_ = MakeCurlList({endpoint_.connect_to});
     lanes_[LaneIndex(HttpLane::kWatch)].most = std::numeric_limits<int>::max();
     lanes_[LaneIndex(HttpLane::kList)].most = options_.most_lists;
     lanes_[LaneIndex(HttpLane::kWrite)].most = options_.most_writes;
     lanes_[LaneIndex(HttpLane::kLease)].most = std::numeric_limits<int>::max();
-    ::curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &Impl::OnSocket);
-    ::curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, this);
-    ::curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &Impl::OnTimer);
-    ::curl_multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, this);
-    ::curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS,
-                        static_cast<long>(options_.most_writes + options_.most_lists + 32));
   }
 
   ~Impl() {
     for (auto& [id, transfer] : transfers_) {
-      if (transfer->easy.curl != nullptr) {
-        ::curl_multi_remove_handle(multi_.get(), transfer->easy.curl.get());
-      }
+      if (transfer->active()) loop_.Remove(transfer->easy.curl.get());
     }
-    transfers_.clear();
-    spare_.clear();
-    multi_.reset();
   }
 
   // Tries out what can be wrong in the configuration.
@@ -117,7 +105,7 @@ class CurlTransport::Impl final {
     bool woken = false;
     do {
       Launch();
-      FireTimer();
+      loop_.FireTimer(now_);
       Finish();
       woken = WaitAndServe(until);
       Finish();
@@ -126,7 +114,7 @@ class CurlTransport::Impl final {
     return Tell();
   }
 
-  void Wakeup() { sockets_.Wakeup(); }
+  void Wakeup() { loop_.Wakeup(); }
 
   [[nodiscard]] const TransportCounters& counters() const { return counters_; }
 
@@ -183,7 +171,7 @@ class CurlTransport::Impl final {
   // Starts what waits and has room in its lane, once there is a credential.
   void Launch() {
     const CredentialState state = credentials_.Refresh(now_);
-    WatchPlugin();
+    loop_.WatchOther(credentials_.pending_fd());
     if (state == CredentialState::kPending) return;
     for (Lane& lane : lanes_) {
       while (!lane.waiting.empty() && lane.active < lane.most) {
@@ -228,13 +216,13 @@ class CurlTransport::Impl final {
         request.send_by < absl::InfiniteFuture()) {
       timed_.push_back(&transfer);
     }
-    CHECK_EQ(::curl_multi_add_handle(multi_.get(), easy), CURLM_OK);
+    loop_.Add(easy, now_);
   }
 
   // Takes the transfer out of libcurl; its handle is kept for another.
   void Deactivate(Transfer& transfer) {
     CURL* easy = transfer.easy.curl.get();
-    ::curl_multi_remove_handle(multi_.get(), easy);
+    loop_.Remove(easy);
     ::curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, nullptr);
     --lanes_[LaneIndex(transfer.request.lane)].active;
     std::erase(timed_, &transfer);
@@ -246,46 +234,26 @@ class CurlTransport::Impl final {
     transfer.headers.reset();
   }
 
-  void FireTimer() {
-    if (timer_ > now_) return;
-    timer_ = absl::InfiniteFuture();
-    int running = 0;
-    ::curl_multi_socket_action(multi_.get(), CURL_SOCKET_TIMEOUT, 0, &running);
-  }
-
   // Waits for sockets, at most until `until`, and lets libcurl serve them. True after Wakeup.
   bool WaitAndServe(absl::Time until) {
-    const absl::Time next = std::min({until, timer_, NextIdle(), credentials_.NextDeadline()});
+    const absl::Time next =
+        std::min({until, loop_.timer(), NextIdle(), credentials_.NextDeadline()});
     const SocketPoll::Waited waited =
-        sockets_.Wait(told_.empty() ? next - now_ : absl::ZeroDuration());
+        loop_.Wait(told_.empty() ? next - now_ : absl::ZeroDuration());
     LookAtClock();
-    for (const epoll_event& event : waited.ready) {
-      if (event.data.fd == plugin_fd_) continue;
-      int running = 0;
-      ::curl_multi_socket_action(multi_.get(), event.data.fd, ActionOf(event.events), &running);
-    }
+    loop_.Serve(waited, now_);
     return waited.woken;
   }
 
-  static int ActionOf(uint32_t events) {
-    int action = 0;
-    if ((events & EPOLLIN) != 0) action |= CURL_CSELECT_IN;
-    if ((events & EPOLLOUT) != 0) action |= CURL_CSELECT_OUT;
-    if ((events & (EPOLLERR | EPOLLHUP)) != 0) action |= CURL_CSELECT_IN | CURL_CSELECT_ERR;
-    return action;
-  }
-
   void Finish() {
-    int left = 0;
-    while (const CURLMsg* message = ::curl_multi_info_read(multi_.get(), &left)) {
-      if (message->msg != CURLMSG_DONE) continue;
+    loop_.TakeEnded([this](CURL* easy, CURLcode code) {
       char* data = nullptr;
-      ::curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &data);
+      ::curl_easy_getinfo(easy, CURLINFO_PRIVATE, &data);
       Transfer& transfer = *reinterpret_cast<Transfer*>(data);
-      const absl::Status status = StatusOfCurl(message->data.result, transfer.error);
+      const absl::Status status = StatusOfCurl(code, transfer.error);
       Deactivate(transfer);
       End(transfer, status);
-    }
+    });
   }
 
   void ExpireIdle() {
@@ -379,13 +347,6 @@ class CurlTransport::Impl final {
     return out;
   }
 
-  void WatchPlugin() {
-    // A closed descriptor is waited for no more.
-    if (plugin_fd_ == credentials_.pending_fd()) return;
-    plugin_fd_ = credentials_.pending_fd();
-    if (plugin_fd_ >= 0) sockets_.Watch(plugin_fd_, EPOLLIN);
-  }
-
   static size_t OnHeader(char* data, size_t size, size_t count, void* user) {
     Transfer& transfer = *static_cast<Transfer*>(user);
     transfer.last_byte = transfer.impl->now_;
@@ -430,25 +391,6 @@ class CurlTransport::Impl final {
     return CURL_SOCKOPT_OK;
   }
 
-  static int OnSocket(CURL*, curl_socket_t socket, int what, void* user, void*) {
-    Impl& impl = *static_cast<Impl*>(user);
-    if (what == CURL_POLL_REMOVE) {
-      impl.sockets_.Forget(socket);
-      return 0;
-    }
-    uint32_t events = 0;
-    if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) events |= EPOLLIN;
-    if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) events |= EPOLLOUT;
-    impl.sockets_.Watch(socket, events);
-    return 0;
-  }
-
-  static int OnTimer(CURLM*, long millis, void* user) {
-    Impl& impl = *static_cast<Impl*>(user);
-    impl.timer_ = millis < 0 ? absl::InfiniteFuture() : impl.now_ + absl::Milliseconds(millis);
-    return 0;
-  }
-
   const ClientConfig config_;
   const CurlEndpoint endpoint_;
   const Clock& clock_;
@@ -457,12 +399,8 @@ class CurlTransport::Impl final {
   Credentials credentials_;
   RequestHeaders headers_;
   CurlList connect_to_;
-  SocketPoll sockets_;
-  CurlMulti multi_;
-  int plugin_fd_ = -1;
+  CurlLoop loop_;  // before its handles, which end first
   absl::Time now_ = absl::InfinitePast();
-  absl::Time timer_ = absl::InfiniteFuture();  // when libcurl wants to be called
-
   absl::flat_hash_map<RequestId, std::unique_ptr<Transfer>> transfers_;
   std::array<Lane, kLanes> lanes_;
   std::vector<Transfer*> timed_;  // active, with a bound on silence or a fence
