@@ -24,21 +24,11 @@
 #include "scheduler/loop/records/node_charges.h"
 #include "scheduler/loop/records/node_request.h"
 #include "scheduler/loop/records/reservation.h"
-#include "scheduler/report/gang_view.h"
+#include "scheduler/loop/records/waiting_for.h"
+#include "scheduler/report/reason.h"
 #include "scheduler/report/status.h"
 
 namespace maniple {
-
-// Why an item waits, from the decision that rejected it. Gangs with the same reasons share one.
-struct WaitingFor {
-  WaitReason reason = WaitReason::kNoFit;
-  std::string message;
-  std::vector<NodeReasonView> nodes;
-  std::optional<QuotaLineView> quota;  // without borrowers: these are found when asked for
-  std::string no_preemption;           // why no gang can be made to leave for it; "" = unsaid
-  friend bool operator==(const WaitingFor&, const WaitingFor&) = default;
-};
-using WaitingForPtr = std::shared_ptr<const WaitingFor>;
 
 // Room and quota for the replacement of a lost member. Where no room can be held, the quota is.
 struct HeldVacancy {
