@@ -84,6 +84,10 @@ WRONG = [
     ({"crds": {"keep": "yes"}}, "crds/keep"),
     ({"networkPolicy": {"apiServer": {"cidrs": ["api.example"]}}}, "networkPolicy/apiServer/cidrs"),
     ({"extraArgs": ["decision-log"]}, "extraArgs"),
+    ({"extraArgs": ["--scheduler-name=volcano"]}, "extraArgs"),
+    ({"extraArgs": ["--tls-self-signed"]}, "extraArgs"),
+    ({"configuration": {"leaderElection": {"leaseDuration": ""}}}, "leaseDuration"),
+    ({"metrics": {"podMonitor": {"interval": ""}}}, "interval"),
     ({"env": [{"value": "on"}]}, "env"),
     ({"podLabels": {"team": 7}}, "podLabels/team"),
     ({"podDisruptionBudget": {"maxUnavailable": "most"}}, "podDisruptionBudget/maxUnavailable"),
@@ -210,6 +214,9 @@ def the_api_server_may_be_anywhere_unless_the_values_say_where():
     ingress, egress = rules(RICH)
     block = {"ipBlock": {"cidr": "192.0.2.7/32"}}
     assert egress["to"] == [block] and ingress["from"] == [block, {"podSelector": {"matchLabels": {"k8s-app": "konnectivity-agent"}}}]
+    agent = {"podSelector": {"matchLabels": {"k8s-app": "konnectivity-agent"}}}
+    ingress, egress = rules({"networkPolicy": {"apiServer": {"peers": [agent]}}})
+    assert ingress["from"] == [agent] and "to" not in egress, ingress
     _, egress = rules({"networkPolicy": {"apiServer": {"ports": []}}})
     assert egress["ports"] == [{"protocol": "TCP"}], egress
 
@@ -272,11 +279,20 @@ def the_rights_to_producers_follow_the_values():
     whole = rights({})
     assert {"list jobs.batch", "patch podgroups/status.scheduling.x-k8s.io", "patch podgroups.scheduling.volcano.sh"} <= whole, whole
     assert rights({"producers": {"kinds": ["jobs.batch"]}}) == {"list jobs.batch", "watch jobs.batch"}
-    rule = {"kind": "Run", "group": "ml.example", "resource": "runs", "versions": ["v1"], "replicas": ["spec.workers"]}
-    assert rights({"configuration": {"producers": {"rules": [rule]}}}) - whole == {"list runs.ml.example", "watch runs.ml.example"}
+    rule = {"kind": "Run", "group": "ml.example", "resource": "training-runs", "versions": ["v1"], "replicas": ["spec.workers"]}
+    assert rights({"configuration": {"producers": {"rules": [rule]}}}) - whole == {"list training-runs.ml.example", "watch training-runs.ml.example"}
     silent = rights({"configuration": {"producers": {"statuses": {"volcano": False, "xk8s": False}}}})
     assert {right for right in whole - silent} == {right for right in whole if right.startswith("patch podgroups")}
     assert not rights({"producers": {"enabled": False}})
+
+
+def who_watches_no_producers_still_maps_the_queues_of_marks():
+    values = {"producers": {"enabled": False}, "configuration": {"producers": {"queues": {"team-a": "red"}}}}
+    text = objects(rendered(values=values))["ConfigMap", "kube-system", "maniple-scheduler"]["data"]["scheduler.yaml"]
+    assert yaml.safe_load(text)["producers"] == {"kinds": [], "queues": {"team-a": "red"}}, text
+    values["configuration"]["producers"]["rules"] = [{"group": "ml.example", "resource": "runs"}]
+    done = helm("template", "maniple", CHART, values=values, check=False)
+    assert done.returncode and "needs producers.enabled" in done.stderr, done.stderr
 
 
 def the_pools_know_each_other_and_share_nothing():
@@ -439,7 +455,7 @@ OFFLINE = (
     each_value_is_explained_and_has_a_place_in_the_schema, a_chart_that_holds_it_may_switch_it, labels_are_what_the_server_takes,
     the_api_server_may_be_anywhere_unless_the_values_say_where, the_cluster_may_choose_the_user_the_flags_and_the_labels, both_renderings_have_the_same_objects,
     who_removes_the_installation_keeps_the_objects_of_users, the_plain_files_are_the_charts_objects,
-    the_rights_to_producers_follow_the_values, the_pools_know_each_other_and_share_nothing,
+    the_rights_to_producers_follow_the_values, who_watches_no_producers_still_maps_the_queues_of_marks, the_pools_know_each_other_and_share_nothing,
     whoever_is_told_to_scrape_has_a_token_that_may, the_scheduler_takes_the_configuration_that_is_rendered,
 )
 SERVED = (the_server_takes_every_object_without_a_warning, every_object_fits_the_schemas_of_the_server)

@@ -34,6 +34,7 @@ SEVERITIES = {"critical", "warning", "info"}
 FOREIGN = {"kube_pod_container_resource_limits", "kube_deployment_status_replicas_available"}
 # Exposed once there was something to count.
 LATER = {"maniple_requests_forbidden_total"}
+SHARED = ("process_", "rest_client_", "workqueue_")  # many programs have them
 HISTOGRAM = ("_bucket", "_sum", "_count")
 OPERATORS = {"and", "or", "unless", "offset", "bool"}
 QUEUE = {"apiVersion": "scheduling.maniple.dev/v1alpha1", "kind": "Queue", "metadata": {"name": "team"},
@@ -97,6 +98,19 @@ def every_metric_that_is_named_stands_in_the_table_of_the_scheduler():
     assert len(table) > 30, table
     missing = missing_of(table)
     assert not missing, f"no family of metrics.cc: {missing}"
+
+
+def the_board_shows_only_the_scheduler_where_others_have_series_of_the_same_name():
+    """Grafana takes "All" for the jobs that it has found, unless the variable says otherwise."""
+    jobs, = [variable for variable in board()["templating"]["list"] if variable["name"] == "job"]
+    assert "allValue" not in jobs, jobs
+    joined = 0
+    for panel, target in targets():
+        if not any(name.startswith(SHARED) for name in metrics_of(target["expr"])):
+            continue
+        joined += 1
+        assert "and on (job, instance) leader_election_master_status{" in target["expr"], panel["title"]
+    assert joined == 7, joined
 
 
 def every_alert_says_how_bad_it_is_and_where_to_read_on():
@@ -307,7 +321,8 @@ def every_metric_has_its_row_in_the_page():
 
 
 ALWAYS = (
-    every_metric_that_is_named_stands_in_the_table_of_the_scheduler, every_alert_says_how_bad_it_is_and_where_to_read_on,
+    every_metric_that_is_named_stands_in_the_table_of_the_scheduler, the_board_shows_only_the_scheduler_where_others_have_series_of_the_same_name,
+    every_alert_says_how_bad_it_is_and_where_to_read_on,
     every_alert_has_its_runbook_and_no_runbook_is_orphaned, every_command_of_the_runbooks_exists,
     every_panel_has_a_place_of_its_own_and_asks_the_data_source_that_was_chosen, every_alert_is_played_both_firing_and_silent,
     a_leader_exposes_every_metric_that_is_named_with_the_labels_that_are_asked_for, every_metric_has_its_row_in_the_page, what_is_told_of_gpus_is_what_the_api_shows,

@@ -122,6 +122,26 @@ def a_pod_that_runs_joins_no_gang_of_another_project(server):
     assert edit(tenant, "a", annotations={"note": "mine"})[0] == 200, "other annotations are the user's own"
 
 
+def owner(name, controller=True):
+    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "name": name, "uid": f"uid-of-{name}", "controller": controller}
+
+
+def a_pod_that_runs_keeps_its_controller(server):
+    tenant = tenant_of(server)
+    tenant.must("POST", PODS, {**pod("a"), "metadata": {"name": "a", "ownerReferences": [owner("mine")]}})
+    bind(server.api, "a")
+    for owners in ([owner("other")], [], [owner("mine", controller=False)]):
+        status, why = edit(tenant, "a", ownerReferences=owners)
+        assert status == 403 and "the controller of a pod that runs cannot change" in why, (owners, status, why)
+    assert edit(tenant, "a", ownerReferences=[owner("mine"), owner("friend", controller=False)])[0] == 200
+    server.api.must("POST", f"{RBAC}/clusterrolebindings", {
+        "metadata": {"name": "operator"}, "subjects": [
+            {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "operator"}],
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "system:aggregate-to-edit"}})
+    operator = acting_as(server.api, "operator")
+    await_true("the operator's rights", lambda: edit(operator, "a", ownerReferences=[])[0] == 200, server.children[-1])
+
+
 def nobody_but_the_scheduler_says_where_a_pod_was_admitted(server):
     tenant = tenant_of(server)
     forged = pod("forged")
@@ -215,7 +235,7 @@ def nobody_but_the_scheduler_says_what_a_group_stands_for(server):
 
 def main():
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    cases = [a_pod_that_runs_keeps_its_gang_and_queue, a_pod_that_runs_joins_no_gang_of_another_project,
+    cases = [a_pod_that_runs_keeps_its_gang_and_queue, a_pod_that_runs_joins_no_gang_of_another_project, a_pod_that_runs_keeps_its_controller,
              nobody_but_the_scheduler_says_where_a_pod_was_admitted,
              only_pods_of_other_schedulers_choose_their_node, a_pod_that_asks_beyond_a_cap_is_refused_with_the_limit,
              nobody_but_the_scheduler_says_what_a_group_stands_for]

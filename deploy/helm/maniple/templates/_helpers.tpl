@@ -75,7 +75,10 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- $_ := set $given.gpu.mig "reconfigure" (include "maniple.mig" .) -}}
 {{- end -}}
 {{- if not .Values.producers.enabled -}}
-{{- $_ := set $given "producers" (dict "kinds" list) -}}
+{{- if dig "producers" "rules" nil $given -}}
+{{- fail "configuration.producers.rules needs producers.enabled: the scheduler is to watch what they name" -}}
+{{- end -}}
+{{- $_ := set $given "producers" (set ($given.producers | default dict) "kinds" list) -}}
 {{- else if .Values.producers.kinds -}}
 {{- $_ := set $given "producers" (set ($given.producers | default dict) "kinds" .Values.producers.kinds) -}}
 {{- end -}}
