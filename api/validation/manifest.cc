@@ -231,7 +231,8 @@ std::vector<ManifestFinding> ManifestFindings::Take() {
   return findings;
 }
 
-std::vector<ManifestFinding> ValidateManifests(const std::vector<ManifestFile>& files) {
+std::vector<ManifestFinding> ValidateManifests(const std::vector<ManifestFile>& files,
+                                               const std::vector<std::string>& scheduler_names) {
   ManifestFindings findings(files);
   const absl::StatusOr<ManipleSchemas> schemas = ManipleSchemas::Load();
   CHECK(schemas.ok()) << schemas.status();
@@ -250,7 +251,7 @@ std::vector<ManifestFinding> ValidateManifests(const std::vector<ManifestFile>& 
   const std::vector<ManifestObject> objects = reader.Take();
   CheckRepeats(objects, files, findings);
   CheckReferences(objects, findings);
-  CheckMembers(objects, findings);
+  CheckMembers(objects, scheduler_names, findings);
   return findings.Take();
 }
 

@@ -10,14 +10,16 @@
 //     std::cerr << f.file << ":" << f.line << ": " << f.path << ": " << f.message;
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "api/validation/manifest_finding.h"
 
 namespace maniple {
 
-// In the order of files and lines.
+// In the order of files and lines. `scheduler_names`: the schedulerNames that Maniple serves.
 [[nodiscard]] std::vector<ManifestFinding> ValidateManifests(
-    const std::vector<ManifestFile>& files);
+    const std::vector<ManifestFile>& files,
+    const std::vector<std::string>& scheduler_names = {"maniple"});
 
 }  // namespace maniple

@@ -8,14 +8,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "api/model/maniple_types.h"
 #include "api/validation/manifest_object.h"
 #include "api/validation/priority_class.h"
 
 namespace maniple {
 namespace {
-
-constexpr char kSchedulerName[] = "maniple";
 
 // The pods that an object stands for: itself, or what its template makes.
 struct MemberTemplate {
@@ -60,8 +59,9 @@ struct Gang {
 
 class MemberCheck {
  public:
-  MemberCheck(const std::vector<ManifestObject>& objects, ManifestFindings& findings)
-      : objects_(objects), findings_(findings) {
+  MemberCheck(const std::vector<ManifestObject>& objects,
+              const std::vector<std::string>& scheduler_names, ManifestFindings& findings)
+      : objects_(objects), scheduler_names_(scheduler_names), findings_(findings) {
     for (const ManifestObject& object : objects) {
       if (object.group != kManipleGroup || object.kind != "PodGroup") continue;
       gangs_.try_emplace({object.namespace_name, object.name}, Gang{.group = &object});
@@ -88,10 +88,12 @@ class MemberCheck {
     const std::string& group = labels[kPodGroupLabel].AsString();
     const std::string path = Under(member, absl::StrCat("metadata.labels.", kPodGroupLabel));
     if (group.empty()) return;
-    if (member.pod->At("spec.schedulerName").AsString() != kSchedulerName) {
-      findings_.Note(object, Under(member, "spec.schedulerName"),
-                     absl::StrCat("a member of PodGroup ", group, " without schedulerName ",
-                                  kSchedulerName, " is left to another scheduler"));
+    const std::string& scheduler = member.pod->At("spec.schedulerName").AsString();
+    if (std::ranges::find(scheduler_names_, scheduler) == scheduler_names_.end()) {
+      findings_.Note(
+          object, Under(member, "spec.schedulerName"),
+          absl::StrCat("a member of PodGroup ", group, " without schedulerName ",
+                       absl::StrJoin(scheduler_names_, " or "), " is left to another scheduler"));
     }
     const auto at = gangs_.find({object.namespace_name, group});
     if (at == gangs_.end()) {
@@ -156,14 +158,16 @@ class MemberCheck {
   }
 
   const std::vector<ManifestObject>& objects_;
+  const std::vector<std::string>& scheduler_names_;
   ManifestFindings& findings_;
   std::map<std::pair<std::string, std::string>, Gang> gangs_;  // by namespace and name
 };
 
 }  // namespace
 
-void CheckMembers(const std::vector<ManifestObject>& objects, ManifestFindings& findings) {
-  MemberCheck(objects, findings).Run();
+void CheckMembers(const std::vector<ManifestObject>& objects,
+                  const std::vector<std::string>& scheduler_names, ManifestFindings& findings) {
+  MemberCheck(objects, scheduler_names, findings).Run();
 }
 
 }  // namespace maniple

@@ -56,6 +56,7 @@ class ManifestFindings final {
 // What objects say about each other.
 void CheckReferences(const std::vector<ManifestObject>& objects, ManifestFindings& findings);
 // Pods and pod templates that join gangs.
-void CheckMembers(const std::vector<ManifestObject>& objects, ManifestFindings& findings);
+void CheckMembers(const std::vector<ManifestObject>& objects,
+                  const std::vector<std::string>& scheduler_names, ManifestFindings& findings);
 
 }  // namespace maniple

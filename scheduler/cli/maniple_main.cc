@@ -33,21 +33,29 @@ bool IsConfiguration(const std::string& text) {
          documents->front().value["kind"].AsString() == "SchedulerConfiguration";
 }
 
+// What the files are held to, and what they hold.
+struct ToValidate {
+  std::vector<ManifestFile> manifests;
+  std::vector<std::string> scheduler_names;  // of the configurations among them
+};
+
 // Problems of one file, each a line that names file, line and path; empty when it is sound.
-std::vector<std::string> ProblemsOf(const std::string& file, std::vector<ManifestFile>& manifests) {
+std::vector<std::string> ProblemsOf(const std::string& file, ToValidate& read) {
   absl::StatusOr<std::string> text = ReadWholeFile(file);
   if (!text.ok()) return {std::string(text.status().message())};
   if (!IsConfiguration(*text)) {
-    manifests.push_back({.name = file, .text = *std::move(text)});
+    read.manifests.push_back({.name = file, .text = *std::move(text)});
     return {};
   }
   const absl::StatusOr<SchedulerConfig> config = ParseSchedulerConfig(*text, file);
   if (!config.ok()) return absl::StrSplit(config.status().message(), '\n');
+  read.scheduler_names.insert(read.scheduler_names.end(), config->scheduler_names.begin(),
+                              config->scheduler_names.end());
   return {};
 }
 
 int Validate(const std::vector<std::string>& paths) {
-  std::vector<ManifestFile> manifests;
+  ToValidate read;
   std::vector<std::string> files, problems;
   for (const std::string& path : paths) {
     const absl::StatusOr<std::vector<std::string>> found =
@@ -59,9 +67,10 @@ int Validate(const std::vector<std::string>& paths) {
     }
   }
   for (const std::string& file : files) {
-    for (std::string& problem : ProblemsOf(file, manifests)) problems.push_back(std::move(problem));
+    for (std::string& problem : ProblemsOf(file, read)) problems.push_back(std::move(problem));
   }
-  for (const ManifestFinding& finding : ValidateManifests(manifests)) {
+  if (read.scheduler_names.empty()) read.scheduler_names = SchedulerConfig().scheduler_names;
+  for (const ManifestFinding& finding : ValidateManifests(read.manifests, read.scheduler_names)) {
     const std::string text =
         absl::StrCat(finding.file, ":", finding.line, ": ",
                      finding.path.empty() ? "" : finding.path + ": ", finding.message);

@@ -19,6 +19,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 using testing::StartsWith;
 
 std::vector<std::string> Lines(const std::vector<ManifestFile>& files) {
@@ -176,6 +177,10 @@ TEST(Manifest, PodsThatJoinAGangAreHeldAgainstIt) {
                   "default/h is not among these files")));
   EXPECT_THAT(LinesOf(group + Member("g", worker, "")),
               ElementsAre(HasSubstr("without schedulerName maniple is left to another scheduler")));
+  const std::vector<ManifestFile> gold = {
+      {"f.yaml", group + Member("g", worker, "schedulerName: maniple-gold")}};
+  EXPECT_THAT(ValidateManifests(gold), SizeIs(1));
+  EXPECT_THAT(ValidateManifests(gold, {"maniple", "maniple-gold"}), IsEmpty());
   EXPECT_THAT(LinesOf(Member("h", "", "schedulerName: maniple")), IsEmpty());
 }
 
