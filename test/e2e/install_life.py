@@ -143,12 +143,12 @@ def a_platform_engineer_comes_from_the_page_to_a_gang_that_runs(server):
         install(platform)
         pods.roll()
         for start in ("kubectl apply -f deploy/examples/three-teams.yaml ", "deploy/quickstart.sh --gang first ",
-                      "kubectl wait --for=jsonpath={.status.phase}=Running podgroup/first --timeout"):
+                      "kubectl wait --for=jsonpath={.status.phase}=Running mpg/first --timeout"):
             platform.types(printed(page, start))
-        shown = platform.types(printed(page, "kubectl get podgroups,queues"))
+        shown = platform.types(printed(page, "kubectl get mpg,mq"))
         assert re.search(r"podgroup\S*/first +Running +2 +2 ", shown) and re.search(r"queue\S*/red ", shown), shown
         assert all(map(is_bound, pods_by_gang(api)["first"]))
-        platform.types(printed(page, "kubectl delete podgroup first"))
+        platform.types(printed(page, "kubectl delete mpg first"))
         platform.types(printed(page, "kubectl delete pods -l ") + " --wait=false")
 
 
