@@ -1,5 +1,6 @@
-// The factories of all policies: each stands in the source that is named as its policy, and what
-// the policy does is said at the head of that source. `builtin.h` is the table of their names.
+// The factories of all policies: each stands in the source that is named as its policy (nvlink.cc
+// has two), and what the policy does is said at the head of that source. `builtin.h` is the table
+// of their names.
 #pragma once
 
 #include <memory>
