@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
@@ -230,6 +231,12 @@ int RunWhatIf(const WhatIfRequest& request) {
   if (!question.ok()) return Complain(question.status().message());
   const absl::StatusOr<WhatIfAnswer> answer = AnswerWhatIf(*question, LoopOptionsFor(*config));
   if (!answer.ok()) return Complain(answer.status().message());
+  if (answer->gangs.empty()) {
+    return Complain(absl::StrCat("no pod in these files is for the scheduler ",
+                                 absl::StrJoin(config->scheduler_names, " or "),
+                                 ": look at spec.schedulerName, and at suspend and parallelism "
+                                 "of Jobs"));
+  }
   Print(*answer, request.output);
   const bool all = std::ranges::all_of(answer->gangs, [](const GangStart& start) {
     return start.kind != StartKind::kNotSoon && start.kind != StartKind::kNever;

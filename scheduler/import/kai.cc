@@ -40,8 +40,8 @@ Json TakeNumber(ForeignObject& queue, const std::string& path, Imported& out) {
   return {};
 }
 
-// Only the weight for GPUs counts. Weight 0 lends nothing: there a queue without
-// weight never goes over its quota.
+// What is absent is 0 there. Only the weight for GPUs counts. Weight 0 borrows nothing: there a
+// queue without weight never goes over its quota.
 void TakeLine(ForeignObject& queue, const ResourceName& resource, TreeQueue& tree, Imported& out) {
   const std::string path = absl::StrCat("resources.", resource.theirs);
   const Json quota = TakeNumber(queue, path + ".quota", out),
@@ -50,14 +50,14 @@ void TakeLine(ForeignObject& queue, const ResourceName& resource, TreeQueue& tre
   const std::string name(resource.ours);
   if (!queue.whole().At(absl::StrCat("spec.", path)).is_object()) {
     queue.Note(absl::StrCat("spec.", path),
-               absl::StrCat("not there: the Queue does not list ", name), out.findings);
-    tree.unlimited.insert(name);
+               "not there: a quota and a limit of 0, as there (-1 is no limit)", out.findings);
+    tree.lines[name].limit = Amount();
     return;
   }
   const bool has_limit = limit.is_number() && !IsUnlimited(limit);
   if (IsUnlimited(quota) && !has_limit) {
     queue.Note(absl::StrCat("spec.", path, ".quota"),
-               absl::StrCat("unlimited: the Queue does not list ", name), out.findings);
+               absl::StrCat("unlimited: no limit of ", name, " is carried over"), out.findings);
     tree.unlimited.insert(name);
     return;
   }
@@ -70,7 +70,11 @@ void TakeLine(ForeignObject& queue, const ResourceName& resource, TreeQueue& tre
   } else if (has_limit) {
     line.limit = AmountOf(limit, resource.units);
   }
-  if (weight.is_number() && weight.AsDouble() == 0) line.limit = line.nominal;
+  if (!weight.is_number() && line.limit != line.nominal) {
+    queue.Note(absl::StrCat("spec.", path, ".overQuotaWeight"),
+               "not there: nothing beyond its quota, as there", out.findings);
+  }
+  if (!weight.is_number() || weight.AsDouble() == 0) line.limit = line.nominal;
   if (resource.theirs == "gpu") {
     // A decimal is written as text here.
     tree.weight = weight.is_number() && !weight.is_int() ? Json(weight.Dump()) : weight;

@@ -1,5 +1,6 @@
 // Imports ClusterQueues as Queues; LocalQueues tell which namespaces use them.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -172,13 +173,52 @@ void TellFungibility(ForeignObject& queue, Imported& out) {
       out.findings);
 }
 
-void ImportClusterQueue(ForeignObject& queue, const Users& users, Imported& out) {
+std::set<std::string> CoveredBy(const ForeignObject& queue) {
+  std::set<std::string> covered;
+  for (const Json& group : queue.whole().At("spec.resourceGroups").items()) {
+    for (const Json& resource : group["coveredResources"].items()) {
+      covered.insert(resource.AsString());
+    }
+  }
+  return covered;
+}
+
+// Nothing that asks for a resource that the ClusterQueue does not cover is admitted there; a Queue
+// of ours does not limit what it does not list. `covered`: by any of the ClusterQueues.
+void CloseWhatIsNotCovered(ForeignObject& queue, const std::set<std::string>& covered, Json& spec,
+                           Imported& out) {
+  if (!spec.Has("quotas")) {
+    if (spec["stopPolicy"].AsString() != "HoldAndDrain") spec.Set("stopPolicy", "Hold");
+    queue.Note("spec.resourceGroups",
+               "not there: nothing is admitted without, so the Queue is held (spec.stopPolicy)",
+               out.findings);
+    return;
+  }
+  const std::set<std::string> own = CoveredBy(queue);
+  std::vector<std::string> closed;
+  std::ranges::set_difference(covered, own, std::back_inserter(closed));
+  if (closed.empty()) return;
+  for (Json& quota : spec.Mutable("quotas").mutable_items()) {
+    for (const std::string& name : closed) {
+      quota.Mutable("resources")
+          .Append(Json::Object({{"name", name}, {"nominal", 0}, {"borrowingLimit", 0}}));
+    }
+  }
+  queue.Note("spec.resourceGroups",
+             absl::StrCat("does not cover ", absl::StrJoin(closed, ", "),
+                          ", as others do: nothing of that is admitted, as there"),
+             out.findings);
+}
+
+void ImportClusterQueue(ForeignObject& queue, const Users& users,
+                        const std::set<std::string>& covered, Imported& out) {
   Json spec = Json::Object();
   SetIf(spec, "cohort", queue.TakeAny({"cohortName", "cohort"}));
   SetUsers(queue, users, spec, out);
   SetQuotasAndWeight(queue, spec, out);
   SetIf(spec, "ordering", queue.Take("queueingStrategy"));
   SetIf(spec, "stopPolicy", queue.Take("stopPolicy"));
+  CloseWhatIsNotCovered(queue, covered, spec, out);
   Json preemption = Json::Object();
   SetIf(preemption, "withinQueue", queue.Take("preemption.withinClusterQueue"));
   SetIf(preemption, "reclaimWithinCohort", queue.Take("preemption.reclaimWithinCohort"));
@@ -254,12 +294,16 @@ void ImportKueue(ForeignObjects& objects, Imported& out) {
     if (object.kind() != "LocalQueue") continue;
     users[object.Take("clusterQueue").AsString()].insert(NamespaceOf(object));
   }
+  std::set<std::string> covered;
+  for (const ForeignObject& object : objects) {
+    if (object.kind() == "ClusterQueue") covered.merge(CoveredBy(object));
+  }
   TellFlavorsThatAreAlike(objects, out);
   for (ForeignObject& object : objects) {
     if (object.kind() == "ResourceFlavor") ImportFlavor(object, out);
     if (object.kind() == "Topology") ImportTopology(object, out);
     if (object.kind() == "Cohort") ImportCohort(object, out);
-    if (object.kind() == "ClusterQueue") ImportClusterQueue(object, users, out);
+    if (object.kind() == "ClusterQueue") ImportClusterQueue(object, users, covered, out);
     if (object.kind() == "WorkloadPriorityClass") ImportPriorityClass(object, out);
   }
   ImportLocalQueues(objects, out);

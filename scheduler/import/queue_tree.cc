@@ -104,6 +104,32 @@ class Tree final {
                      out_.findings);
   }
 
+  static std::string TextOf(const std::string& resource, Amount amount) {
+    return absl::StrCat(FormatAmount(resource, amount), " ", resource);
+  }
+
+  void TellQuotaAboveLimit(const TreeQueue& queue, const std::string& resource,
+                           const TreeQueue::Line& line) {
+    if (!line.limit.has_value() || line.nominal <= *line.limit) return;
+    queue.from->Note(
+        "",
+        absl::StrCat("its quota of ", TextOf(resource, line.nominal),
+                     " is more than its limit, and counts as ", TextOf(resource, *line.limit)),
+        out_.findings);
+  }
+
+  // What only a Queue can say.
+  void TellSpecOfCohort(const TreeQueue& queue) {
+    for (const absl::string_view key : {"ordering", "stopPolicy"}) {
+      if (!queue.own_spec.Has(key)) continue;
+      queue.from->Note(
+          "",
+          absl::StrCat("has queues below it, and so is a Cohort, which has no ", key, ": give ",
+                       key, ": ", queue.own_spec[key].AsString(), " to these"),
+          out_.findings);
+    }
+  }
+
   // A Queue that does not list a resource is held to no Cohort's limit of it either.
   void TellLimitsAbove(const TreeQueue& queue, const std::string& resource) {
     for (auto above = queues_.find(queue.parent); above != queues_.end();
@@ -152,6 +178,7 @@ class Tree final {
       Json entry = Json::Object(
           {{"name", resource}, {"nominal", FormatAmount(resource, total - Below(name, resource))}});
       if (line != queue.lines.end()) {
+        TellQuotaAboveLimit(queue, resource, line->second);
         if (line->second.limit.has_value()) {
           const Amount more = std::max(Amount(), *line->second.limit - total);
           if (*line->second.limit < total) {
@@ -159,13 +186,14 @@ class Tree final {
           }
           entry.Set("borrowingLimit", FormatAmount(resource, more));
         }
-        if (line->second.reserved.has_value() && !inner) {
+        if (line->second.reserved.has_value()) {
           const Amount lent = std::max(Amount(), total - *line->second.reserved);
           entry.Set("lendingLimit", FormatAmount(resource, lent));
         }
       }
       quotas.Append(std::move(entry));
     }
+    if (inner) TellSpecOfCohort(queue);
     Json spec = inner ? Json::Object() : queue.own_spec;
     spec.Set(inner ? "parent" : "cohort", queue.parent);
     if (!queue.weight.is_null()) {

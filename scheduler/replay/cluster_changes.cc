@@ -23,6 +23,14 @@ Json* FindObject(std::vector<Json>& objects, absl::string_view kind, absl::strin
   return it == objects.end() ? nullptr : &*it;
 }
 
+// Says that the node is not ready yet, or on its way out.
+bool IsOfTrouble(absl::string_view taint) {
+  return absl::StartsWith(taint, "node.kubernetes.io/") ||
+         absl::StartsWith(taint, "node.cloudprovider.kubernetes.io/") ||
+         absl::StartsWith(taint, "karpenter.sh/") || taint == "ToBeDeletedByClusterAutoscaler" ||
+         taint == "DeletionCandidateOfClusterAutoscaler";
+}
+
 // A fresh node: without the marks of the original's troubles.
 Json CopyOf(const Json& node, const std::string& name, const std::string& host) {
   Json copy = node;
@@ -33,9 +41,8 @@ Json CopyOf(const Json& node, const std::string& name, const std::string& host) 
   Json& spec = copy.Mutable("spec");
   spec.Erase("unschedulable");
   if (!spec["taints"].is_array()) return copy;
-  std::erase_if(spec.Mutable("taints").mutable_items(), [](const Json& taint) {
-    return absl::StartsWith(taint["key"].AsString(), "node.kubernetes.io/");
-  });
+  std::erase_if(spec.Mutable("taints").mutable_items(),
+                [](const Json& taint) { return IsOfTrouble(taint["key"].AsString()); });
   return copy;
 }
 

@@ -35,6 +35,9 @@ Json PodOf(const Json& job, int64_t index) {
   meta.Set("namespace", NamespaceOf(job));
   Json& labels = meta.Mutable("labels");
   labels.Set(kJobName, name);
+  labels.Set("job-name", name);  // and the older words, which the controller still writes
+  labels.Set("batch.kubernetes.io/controller-uid", job["metadata"]["uid"]);
+  labels.Set("controller-uid", job["metadata"]["uid"]);
   if (job["spec"]["completionMode"].AsString() == "Indexed") {
     labels.Set(kIndex, absl::StrCat(index));
     meta.Mutable("annotations").Set(kIndex, absl::StrCat(index));

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -251,6 +252,28 @@ class Asking final {
   std::map<std::string, GangStart> starts_;     // of the job's gangs
 };
 
+// The server would take each of them for the other one.
+absl::Status CheckNewcomers(const std::vector<Json>& cluster, const std::vector<Json>& job) {
+  const auto name_of = [](const Json& object) {
+    return absl::StrCat(object["kind"].AsString(), " ", KeyOf(object));
+  };
+  std::set<std::string> there, asked;
+  for (const Json& object : cluster) there.insert(name_of(object));
+  for (const Json& object : job) {
+    const std::string& kind = object["kind"].AsString();
+    if (kind != "Job" && kind != "Pod") continue;
+    if (there.contains(name_of(object))) {
+      return absl::AlreadyExistsError(
+          absl::StrCat(name_of(object), " is in the cluster already: ask for its gang, as ",
+                       absl::AsciiStrToLower(kind), "/", object["metadata"]["name"].AsString()));
+    }
+    if (!asked.insert(name_of(object)).second) {
+      return absl::InvalidArgumentError(absl::StrCat(name_of(object), " is asked for twice"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<WhatIfAnswer> AnswerWhatIf(const WhatIfQuestion& question, LoopOptions options) {
@@ -263,6 +286,7 @@ absl::StatusOr<WhatIfAnswer> AnswerWhatIf(const WhatIfQuestion& question, LoopOp
     RETURN_IF_ERROR(AddQuota(added, objects));
   }
   ASSIGN_OR_RETURN(const std::vector<Json> job, WithPodsOfJobs(question.job));
+  RETURN_IF_ERROR(CheckNewcomers(objects, job));
   std::vector<Json> all = objects;
   all.insert(all.end(), job.begin(), job.end());
   const RunTimes run_times = RunTimesOf(all);

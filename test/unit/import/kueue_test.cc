@@ -42,6 +42,10 @@ Json Named(const ImportResult& result, const std::string& kind, const std::strin
   return {};
 }
 
+constexpr char kCovers[] =
+    "namespaceSelector: {}, resourceGroups: [{coveredResources: [cpu], flavors: [{name: all, "
+    "resources: [{name: cpu, nominalQuota: 8}]}]}]";
+
 std::vector<std::string> Told(const ImportResult& result) {
   std::vector<std::string> out;
   for (const ManifestFinding& found : result.findings) {
@@ -77,6 +81,25 @@ TEST(ImportKueue, AClusterQueueIsAQueueFieldByField) {
   EXPECT_THAT(Told(result), IsEmpty());
 }
 
+// The fear: a queue for processors alone becomes one for any number of GPUs.
+TEST(ImportKueue, WhatAClusterQueueDoesNotCoverIsNotAdmitted) {
+  const ImportResult result = Import(
+      Theirs("ClusterQueue", "cpus", kCovers) +
+      Theirs("ClusterQueue", "gpus",
+             "namespaceSelector: {}, resourceGroups: [{coveredResources: [cpu, nvidia.com/gpu], "
+             "flavors: [{name: h100, resources: [{name: cpu, nominalQuota: 8}, {name: "
+             "nvidia.com/gpu, nominalQuota: 8}]}]}]") +
+      Theirs("ClusterQueue", "nothing", "namespaceSelector: {}"));
+  EXPECT_EQ(Named(result, "Queue", "cpus").At("spec.quotas"),
+            *Json::Parse(R"([{"flavor":"all","resources":[{"name":"cpu","nominal":8},
+                {"name":"nvidia.com/gpu","nominal":0,"borrowingLimit":0}]}])"));
+  EXPECT_EQ(Named(result, "Queue", "gpus").At("spec.quotas").items()[0]["resources"].size(), 2u);
+  EXPECT_EQ(Named(result, "Queue", "nothing").At("spec.stopPolicy").AsString(), "Hold");
+  EXPECT_THAT(Told(result),
+              Contains(HasSubstr("ClusterQueue cpus: does not cover nvidia.com/gpu")));
+  EXPECT_THAT(Told(result), Contains(HasSubstr("ClusterQueue nothing: not there: nothing is")));
+}
+
 TEST(ImportKueue, ANamespaceGetsItsDefaultQueueAndOthersAreTold) {
   const ImportResult result =
       Import(Theirs("ClusterQueue", "q", "namespaceSelector: {}") + Local("only", "one", "q") +
@@ -99,7 +122,7 @@ TEST(ImportKueue, AQueueWhoseNameIsNoLabelIsNamedByGangs) {
   const auto namespaces = [](size_t length) {
     const std::string queue(length, 'q');
     const ImportResult result =
-        Import(Theirs("ClusterQueue", queue, "namespaceSelector: {}") + Local("l", "one", queue));
+        Import(Theirs("ClusterQueue", queue, kCovers) + Local("l", "one", queue));
     const bool labelled = !Named(result, "Namespace", "one").is_null();
     EXPECT_EQ(Told(result).size(), labelled ? 0 : 1);
     return labelled;
@@ -119,7 +142,7 @@ TEST(ImportKueue, ALocalQueueWithoutNamespaceIsInTheDefaultOne) {
 // The API server writes this default into every LocalQueue.
 TEST(ImportKueue, ALocalQueueThatIsNotStoppedLosesNothing) {
   const auto told = [](const std::string& policy) {
-    return Told(Import(Theirs("ClusterQueue", "q", "namespaceSelector: {}") +
+    return Told(Import(Theirs("ClusterQueue", "q", kCovers) +
                        Theirs("LocalQueue", "l", "clusterQueue: q, stopPolicy: " + policy)));
   };
   EXPECT_THAT(told("None"), IsEmpty());

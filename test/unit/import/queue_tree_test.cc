@@ -112,7 +112,7 @@ void CheckQueue(const Plan& plan, size_t index, const Names& names, const Import
             planned.parent >= 0 ? names[parent] : kTop);
   EXPECT_EQ(AmountIn(spec, "nominal"), total - below);
   EXPECT_EQ(AmountIn(spec, "borrowingLimit"), planned.limit < 0 ? -1 : planned.limit - total);
-  const bool reserves = planned.reserved >= 0 && children.empty();
+  const bool reserves = planned.reserved >= 0;
   EXPECT_EQ(AmountIn(spec, "lendingLimit"),
             reserves ? std::max<int64_t>(0, total - planned.reserved) : -1);
 }
@@ -171,7 +171,25 @@ TEST(ImportQueueTree, NobodyIsPromisedMoreThanItsLimit) {
   EXPECT_EQ(AmountIn(SpecOf(result, "q"), "nominal"), 4);
   EXPECT_EQ(AmountIn(SpecOf(result, "q"), "borrowingLimit"), 0);
   EXPECT_EQ(AmountIn(SpecOf(result, kTop), "nominal"), 4);
-  EXPECT_TRUE(result.findings.empty());
+  ASSERT_EQ(result.findings.size(), 1);
+  EXPECT_THAT(result.findings[0].message, HasSubstr("is more than its limit, and counts as 4 "));
+}
+
+TEST(ImportQueueTree, WhatOnlyAQueueCanSayIsToldOfACohort) {
+  ForeignObjects objects;
+  objects.reserve(2);
+  std::map<std::string, TreeQueue> queues;
+  for (const auto& [name, parent] : {std::pair("dept", ""), std::pair("team", "dept")}) {
+    objects.emplace_back(Json::Object(), "f", 1);
+    queues[name] = {.from = &objects.back(),
+                    .parent = parent,
+                    .own_spec = Json::Object({{"stopPolicy", "Hold"}})};
+  }
+  Imported result;
+  ImportTree(std::move(queues), kTop, {{kGpu, Amount(8)}}, result);
+  ASSERT_EQ(result.findings.size(), 1);
+  EXPECT_THAT(result.findings[0].message, HasSubstr("give stopPolicy: Hold to these"));
+  EXPECT_FALSE(SpecOf(result, "dept").Has("stopPolicy"));
 }
 
 TEST(ImportQueueTree, ALimitBelowWhatIsPromisedBelowItIsToldOf) {

@@ -223,17 +223,28 @@ TEST(ImportKai, ATeamHasTheMinimumRuntimeOfTheNearestQueueThatNamesOne) {
   EXPECT_EQ(seconds("ring"), 0);
 }
 
-// A limit that is absent is none beyond the quota there; a resource that is absent is not limited.
+// What is absent is 0 there: quota, limit and weight, also of a resource that is not named.
 TEST(ImportKai, WhatIsAbsentOpensNothingThatWasClosed) {
   const ImportResult result = ImportObjects(
       ImportFrom::kKai, {{"k.yaml", Kai("team", "resources: {gpu: {quota: 2}}") +
                                         Node("n", "nvidia.com/gpu: '8', cpu: '96'")}});
   const Json team = Find(result, "Queue", "team");
   EXPECT_EQ(LineOf(team, "scheduling.maniple.dev/gpu-milli")["borrowingLimit"].AsString(), "0");
-  EXPECT_TRUE(LineOf(team, "cpu").is_null());
+  EXPECT_EQ(LineOf(team, "cpu").Dump(), R"({"name":"cpu","nominal":"0","borrowingLimit":"0"})");
   EXPECT_THAT(Told(result),
               AllOf(Contains(HasSubstr("spec.resources.gpu.limit Queue team: not there")),
                     Contains(HasSubstr("spec.resources.cpu Queue team: not there"))));
+}
+
+TEST(ImportKai, AQueueWithoutWeightHasNothingBeyondItsQuota) {
+  const ImportResult result = ImportObjects(
+      ImportFrom::kKai, {{"k.yaml", Kai("team", "resources: {gpu: {quota: 4, limit: -1}}") +
+                                        Node("n", "nvidia.com/gpu: '8'")}});
+  EXPECT_EQ(
+      LineOf(Find(result, "Queue", "team"), "scheduling.maniple.dev/gpu-milli")["borrowingLimit"]
+          .AsString(),
+      "0");
+  EXPECT_THAT(Told(result), Contains(HasSubstr("spec.resources.gpu.overQuotaWeight Queue team")));
 }
 
 TEST(ImportKai, AnAmountAsTextIsToldOfAndNeverTakenForNothing) {
@@ -260,7 +271,9 @@ TEST(ImportKai, ALimitAboveAQueueWithoutEndIsToldOf) {
   const ImportResult result = ImportObjects(
       ImportFrom::kKai,
       {{"k.yaml",
-        Kai("dept", "resources: {gpu: {quota: 4, limit: 8}, cpu: {quota: 0, limit: -1}}") +
+        Kai("dept",
+            "resources: {gpu: {quota: 4, limit: 8, overQuotaWeight: 1}, cpu: {quota: 0, limit: -1, "
+            "overQuotaWeight: 1}}") +
             Kai("team", "parentQueue: dept, resources: {gpu: {quota: -1, limit: -1}}") +
             Node("n", "nvidia.com/gpu: '8'")}});
   EXPECT_THAT(Told(result),

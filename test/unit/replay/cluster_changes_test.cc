@@ -23,6 +23,9 @@ using ::testing::HasSubstr;
 constexpr char kNode[] = R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n","uid":"u",
   "labels":{"rack":"r1"}},"spec":{"unschedulable":true,"taints":[
   {"key":"node.kubernetes.io/not-ready","effect":"NoExecute"},
+  {"key":"karpenter.sh/disrupted","effect":"NoSchedule"},
+  {"key":"ToBeDeletedByClusterAutoscaler","effect":"NoSchedule"},
+  {"key":"node.cloudprovider.kubernetes.io/uninitialized","effect":"NoSchedule"},
   {"key":"team","value":"a","effect":"NoSchedule"}]},"status":{"allocatable":{"cpu":"4"}}})";
 
 // Quotas of cpu in two flavors, and of GPUs in one.

@@ -62,10 +62,12 @@ TEST(JobPods, NameTheirJobAndTheirIndex) {
     const Json& labels = object["metadata"]["labels"];
     EXPECT_EQ(labels["a"].AsString(), "b");
     const bool indexed = labels["batch.kubernetes.io/job-name"].AsString() == "j";
+    EXPECT_EQ(labels["job-name"], labels["batch.kubernetes.io/job-name"]);
     EXPECT_EQ(labels.Has("batch.kubernetes.io/job-completion-index"), indexed);
     const Json& owner = object["metadata"]["ownerReferences"].items()[0];
     EXPECT_EQ(owner["uid"], (*all)[indexed ? 0 : 4]["metadata"]["uid"]);
     EXPECT_FALSE(owner["uid"].AsString().empty());
+    EXPECT_EQ(labels["controller-uid"], owner["uid"]);
   }
   EXPECT_EQ(names.size(), 5u);
 }

@@ -201,6 +201,22 @@ TEST(WhatIf, AJobBringsItsPods) {
   EXPECT_EQ(start.kind, StartKind::kNow) << GangStartText(start);
 }
 
+// The fear: what is there already is counted twice, or one pod takes the place of the other.
+TEST(WhatIf, RefusesWhatIsThereAlreadyAndWhatIsAskedForTwice) {
+  WhatIfQuestion question = TwoNodes();
+  question.cluster.objects.push_back(GroupOf("a", 1));
+  question.cluster.objects.push_back(PodOf("a", 0, 8));
+  AddJob(question, "a", 1, 8);
+  EXPECT_THAT(AnswerWhatIf(question, Options()).status().message(),
+              HasSubstr("Pod default/a-0 is in the cluster already: ask for its gang, as pod/a-0"));
+
+  question = TwoNodes();
+  AddJob(question, "a", 1, 8);
+  AddJob(question, "a", 1, 8);
+  EXPECT_THAT(AnswerWhatIf(question, Options()).status().message(),
+              HasSubstr("Pod default/a-0 is asked for twice"));
+}
+
 TEST(WhatIf, RefusesWhatItCannotKnow) {
   WhatIfQuestion question = TwoNodes();
   question.job.push_back(Parsed(R"({"kind":"PyTorchJob","metadata":{"name":"t"}})"));
