@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -45,9 +46,10 @@ absl::StatusOr<std::vector<Configured>> PlaysOf(const std::vector<std::string>& 
     ASSIGN_OR_RETURN(SchedulerConfig config, LoadSchedulerConfig(file));
     plays.push_back({std::filesystem::path(file).stem().string(), std::move(config)});
   }
+  std::map<std::string, int> stems;
+  for (const Configured& play : plays) ++stems[play.name];
   for (size_t i = 0; i < plays.size(); ++i) {
-    const bool clash = std::ranges::count(plays, plays[i].name, &Configured::name) > 1;
-    if (clash) plays[i].name = files[i];
+    if (stems[plays[i].name] > 1) plays[i].name = files[i];
   }
   if (plays.empty()) plays.push_back({"defaults", {}});
   return plays;
@@ -169,6 +171,20 @@ void Print(const std::vector<SimulationFigures>& runs, const std::string& output
   }
 }
 
+// The jobs of a trace stand in one namespace, which these would keep out.
+void LetJobsIn(std::vector<Json>& objects) {
+  int64_t opened = 0;
+  for (Json& object : objects) {
+    if (object["kind"].AsString() != "Queue") continue;
+    if (object["spec"]["namespaceSelector"].size() == 0) continue;
+    object.Mutable("spec").Erase("namespaceSelector");
+    ++opened;
+  }
+  if (opened == 0) return;
+  std::cerr << "note: the namespaceSelector of " << opened << (opened == 1 ? " Queue" : " Queues")
+            << " is passed over: a trace tells of no namespaces\n";
+}
+
 void Note(const WorkloadTrace& trace) {
   std::cerr << "note: " << trace.format << ", " << trace.jobs.size()
             << (trace.jobs.size() == 1 ? " job" : " jobs");
@@ -183,6 +199,9 @@ void Note(const WorkloadTrace& trace) {
 absl::Status Play(const SimulateRequest& request) {
   // A range of numbers lets it pass.
   if (std::isnan(request.speed)) return absl::InvalidArgumentError("--speed nan: no number");
+  if (!request.csv.empty() && request.csv == request.plot) {
+    return absl::InvalidArgumentError("--csv and --plot name the same file");
+  }
   for (const std::string& file : {request.csv, request.plot}) RETURN_IF_ERROR(CheckRunFile(file));
   ASSIGN_OR_RETURN(const std::vector<Configured> plays, PlaysOf(request.configs));
   // Once: a pipe has nothing to give the second time.
@@ -194,6 +213,7 @@ absl::Status Play(const SimulateRequest& request) {
   WorkloadTrace trace{.format = "a snapshot"};
   if (!alone) {
     ASSIGN_OR_RETURN(trace, TraceOf(request, bytes, LargestNode(cluster.objects)));
+    LetJobsIn(cluster.objects);
   }
   Note(trace);
   for (Json& queue : QueuesFor(trace.jobs, cluster.objects, QuotaOf(request.quota))) {

@@ -5,9 +5,12 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -33,8 +36,23 @@ struct TraceJobRow {
   TraceJob job;
 };
 
-// As Kubernetes allows names: small letters, digits and hyphens, at most 63.
+constexpr size_t kLongestName = 63;
+
+// As Kubernetes allows names: small letters, digits and hyphens, at most 63. A name that it allows
+// is kept, dots included.
 std::string QueueNameOf(absl::string_view text) {
+  const auto may_stand = [](char c) {
+    return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '-' || c == '.';
+  };
+  const auto parts_are_names = [text] {
+    const std::vector<absl::string_view> parts = absl::StrSplit(text, '.');
+    return std::ranges::none_of(parts, [](absl::string_view part) {
+      return part.empty() || part.front() == '-' || part.back() == '-';
+    });
+  };
+  if (text.size() <= kLongestName && std::ranges::all_of(text, may_stand) && parts_are_names()) {
+    return std::string(text);
+  }
   std::string name;
   for (const char c : text) {
     if (absl::ascii_isascii(c)) {
@@ -45,10 +63,30 @@ std::string QueueNameOf(absl::string_view text) {
   }
   if (name.find_first_not_of('-') == std::string::npos) return "";
   if (name.front() == '-') name.insert(0, "q");
-  if (name.size() > 63) name.resize(63);
+  if (name.size() > kLongestName) name.resize(kLongestName);
   name.resize(name.find_last_not_of('-') + 1);
   return name;
 }
+
+// Of two teams two Queues, though their names become one.
+class QueueNames final {
+ public:
+  const std::string& Of(const std::string& text) {
+    const auto [at, fresh] = names_.try_emplace(text);
+    if (!fresh) return at->second;
+    const std::string name = QueueNameOf(text);
+    at->second = name;
+    for (int i = 2; !name.empty() && !taken_.insert(at->second).second; ++i) {
+      const std::string number = absl::StrCat("-", i);
+      at->second = absl::StrCat(name.substr(0, kLongestName - number.size()), number);
+    }
+    return at->second;
+  }
+
+ private:
+  std::map<std::string, std::string> names_;  // by what the trace says
+  std::set<std::string> taken_;
+};
 
 class Reader final {
  public:
@@ -157,9 +195,10 @@ class Reader final {
     });
     trace_.format = std::string(format);
     trace_.jobs.reserve(rows_.size());
+    QueueNames queues;
     for (TraceJobRow& row : rows_) {
       row.job.submitted = absl::Seconds(row.submitted - rows_.front().submitted);
-      row.job.queue = QueueNameOf(row.job.queue);
+      row.job.queue = queues.Of(row.job.queue);
       if (row.job.name.empty()) row.job.name = absl::StrCat("job-", trace_.jobs.size());
       trace_.jobs.push_back(std::move(row.job));
     }
@@ -245,7 +284,10 @@ absl::StatusOr<WorkloadTrace> ReadSwf(absl::string_view text, int64_t gpus_per_n
     }
     if (!good || fields[1] < 0) {
       return absl::InvalidArgumentError(
-          absl::StrCat("line ", line, ": 18 numbers of the Standard Workload Format expected"));
+          absl::StrCat("line ", line, ": 18 numbers of the Standard Workload Format expected",
+                       line > 1 ? ""
+                                : "; other traces begin with the names of their columns, "
+                                  "with commas between them, or as sacct -P prints them"));
     }
     reader.Swf(fields);
   }
@@ -291,9 +333,12 @@ absl::StatusOr<WorkloadTrace> ReadTrace(absl::string_view bytes, int64_t gpus_pe
   if (bytes.size() > kMostTraceBytes) {
     return absl::InvalidArgumentError("larger than 1 GiB");
   }
-  const absl::string_view first = bytes.substr(0, bytes.find('\n'));
+  const size_t begin = bytes.find_first_not_of("\r\n");
+  const absl::string_view first =
+      begin == absl::string_view::npos ? "" : bytes.substr(begin, bytes.find('\n', begin) - begin);
+  const std::vector<absl::string_view> fields = absl::StrSplit(absl::StripSuffix(first, "\r"), '|');
   absl::StatusOr<WorkloadTrace> trace;
-  if (absl::StartsWith(first, "JobID|") || absl::StrContains(first, "|JobID|")) {
+  if (fields.size() > 1 && std::ranges::find(fields, "JobID") != fields.end()) {
     ASSIGN_OR_RETURN(const TraceTable table, TraceTable::Read(bytes, '|'));
     const absl::string_view tres = table.Has("ReqTRES") ? "ReqTRES" : "AllocTRES";
     for (const absl::string_view column :

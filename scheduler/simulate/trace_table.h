@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ inline constexpr int64_t kMostTraceJobs = 5'000'000;  // rows of one file
 
 class TraceTable final {
  public:
-  // The text must outlive the table. Rows may have fewer fields than there are names.
+  // The text must outlive the table. Rows may have fewer fields than there are names. Between
+  // commas a field may stand in quotes (RFC 4180), on one line.
   [[nodiscard]] static absl::StatusOr<TraceTable> Read(absl::string_view text, char delimiter);
 
   [[nodiscard]] size_t size() const { return rows_.size(); }
@@ -35,9 +37,12 @@ class TraceTable final {
                                    absl::string_view expected) const;
 
  private:
+  [[nodiscard]] absl::StatusOr<std::vector<absl::string_view>> SplitQuoted(absl::string_view row);
+
   absl::flat_hash_map<std::string, size_t> columns_;
   std::vector<std::vector<absl::string_view>> rows_;
-  std::vector<size_t> lines_;  // of each row, from 1
+  std::vector<size_t> lines_;         // of each row, from 1
+  std::deque<std::string> unquoted_;  // fields that had quotes inside
 };
 
 }  // namespace maniple

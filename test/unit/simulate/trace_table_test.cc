@@ -40,6 +40,20 @@ TEST(TraceTable, NumbersAreWithinTheirBoundsOrAnErrorNamesTheLine) {
   EXPECT_THAT(table->Whole(3, "a", 0, 1000, 7).status().ToString(), HasSubstr("whole number"));
 }
 
+// As spreadsheets and data frames write: the quotes are no part of a name.
+TEST(TraceTable, FieldsMayStandInQuotes) {
+  const auto table = TraceTable::Read("\"a\",b\n\"x,y\",\"say \"\"no\"\"\"\n\"\",7\n", ',');
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->At(0, "a"), "x,y");
+  EXPECT_EQ(table->At(0, "b"), "say \"no\"");
+  EXPECT_EQ(table->At(1, "a"), "");
+  EXPECT_EQ(table->At(1, "b"), "7");
+  EXPECT_THAT(TraceTable::Read("a,b\n\"x,y\n", ',').status().ToString(),
+              HasSubstr("line 2: a quote is opened and not closed"));
+  EXPECT_THAT(TraceTable::Read("a,b\n\"x\"y,1\n", ',').status().ToString(),
+              HasSubstr("a comma is missing after a quoted field"));
+}
+
 TEST(TraceTable, OfNothingHasNoRows) {
   for (const char* text : {"", "\n\r\n", "a,b"}) {
     const auto table = TraceTable::Read(text, ',');

@@ -227,6 +227,23 @@ TEST(Trace, AQueueHasANameThatKubernetesTakes) {
   }
 }
 
+TEST(Trace, TwoTeamsHaveTwoQueuesThoughTheirNamesBecomeOne) {
+  const WorkloadTrace trace = Read(
+      "submit_s,duration_s,gpus,queue\n0,1,1,a.b\n1,1,1,a_b\n2,1,1,A-b\n3,1,1,a_b\n4,1,1,a.b\n");
+  std::vector<std::string> queues;
+  for (const TraceJob& job : trace.jobs) queues.push_back(job.queue);
+  EXPECT_THAT(queues, ElementsAre("a.b", "a-b", "a-b-2", "a-b", "a.b"));
+}
+
+TEST(Trace, TheFirstLineThatSaysSomethingTellsTheFormat) {
+  EXPECT_THAT(Read("\r\nsubmit_s,duration_s,gpus\n0,1,1\n").jobs, SizeIs(1));
+  EXPECT_THAT(Read("Submit|Elapsed|Account|ReqTRES|JobID\n"
+                   "2026-01-31T12:00:00|01:00|a|gres/gpu=1|1\n")
+                  .jobs,
+              SizeIs(1));
+  EXPECT_THAT(ErrorOf("submit_s;duration_s;gpus\n"), HasSubstr("with commas between them"));
+}
+
 TEST(Trace, LargeNumbersOfTheStandardWorkloadFormatKeepTheirDigits) {
   const WorkloadTrace trace = Read("1234567 0 0 10 4 -1 -1 4 -1 -1 1 1 1 -1 3000001 -1 -1 -1\n");
   EXPECT_EQ(trace.jobs[0].name, "job-1234567");
