@@ -1,5 +1,6 @@
 #include "scheduler/cli/hands.h"
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -84,11 +85,22 @@ absl::StatusOr<Json> Explained(const HandsRequest& request, absl::string_view na
                                    "&name=", UrlEncoded(name)));
 }
 
+// Whether the scheduler means this pod by its name. It may be of another cluster than the
+// kubeconfig, or know an older pod.
+bool IsPodOf(const Json& gang, const Json& pod) {
+  const Json& metadata = pod["metadata"];
+  return std::ranges::any_of(gang["pods"].items(), [&](const Json& member) {
+    return member["pod"].AsString() == metadata["name"].AsString() &&
+           member["uid"].AsString() == metadata["uid"].AsString();
+  });
+}
+
 // The gang that the scheduler counts the pod to; "" = it is one by itself, or nobody answers. Only
 // the scheduler reads the marks of other projects, and owners.
-std::string GangOfPod(const HandsRequest& request) {
+std::string GangOfPod(const HandsRequest& request, const Json& pod) {
   const absl::StatusOr<Json> gang = Explained(request, absl::StrCat("pod/", request.gang));
-  return gang.ok() && !(*gang)["singleton"].AsBool() ? (*gang)["name"].AsString() : "";
+  const bool counts = gang.ok() && !(*gang)["singleton"].AsBool() && IsPodOf(*gang, pod);
+  return counts ? (*gang)["name"].AsString() : "";
 }
 
 enum class HeldObject { kAny, kPod };
@@ -113,7 +125,7 @@ absl::StatusOr<Json> SetHold(const HandsRequest& request, Hands& hands, HeldObje
   if (absl::IsNotFound(pod.status())) return group;
   RETURN_IF_ERROR(pod.status());
   std::string named = (*pod)["metadata"]["labels"][kPodGroupLabel].AsString();
-  if (named.empty()) named = GangOfPod(request);
+  if (named.empty()) named = GangOfPod(request, *pod);
   if (!named.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat("pod ", request.gang, " is a member of ", named, "; give that name"));
@@ -157,6 +169,11 @@ absl::Status AddPodsThatStand(const HandsRequest& request, const std::string& na
     const absl::StatusOr<Json> pod = hands.Ask(HttpMethod::kGet, PathOf(request, pod_name));
     if (absl::IsNotFound(pod.status())) continue;
     RETURN_IF_ERROR(pod.status());
+    if (!IsPodOf(gang, *pod)) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "pod ", pod_name, " is not the one that the scheduler knows by that name: it was made ",
+          "anew, or the scheduler is of another cluster than the kubeconfig"));
+    }
     if (!HasController(*pod) && !request.force) {
       return absl::FailedPreconditionError(absl::StrCat(
           "pod ", pod_name, " has no controller to make it again; --force deletes it anyway"));

@@ -21,7 +21,8 @@ struct HandsRequest {
 [[nodiscard]] int RunHold(const HandsRequest& request);
 [[nodiscard]] int RunRelease(const HandsRequest& request);
 // Deletes the pods of it that have a node: its controller makes them again, and it waits in line
-// like any other. Refuses all of it where some have no controller, unless forced.
+// like any other. Refuses all of it where some have no controller, unless forced, or are other pods
+// than those that the scheduler knows.
 [[nodiscard]] int RunRequeue(const HandsRequest& request);
 
 }  // namespace maniple

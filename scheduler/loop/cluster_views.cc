@@ -206,8 +206,10 @@ GangView ClusterViews::ViewOf(const Case& c, const Leadership* leader) const {
     GangMemberView pod{.pod = member.name,
                        .node = NodeOf(c, member, warm_.state),
                        .state = std::string(MemberStateName(member))};
-    if (member.state == MemberState::kTerminating)
-      pod.node = warm_.state.FindPod(member.pod)->node_name;
+    if (const PodFacts* facts = warm_.state.FindPod(member.pod); facts != nullptr) {
+      pod.uid = facts->uid;
+      if (member.state == MemberState::kTerminating) pod.node = facts->node_name;
+    }
     if (member.state == MemberState::kPending && c.record.binding.has_value()) {
       if (const std::optional<NodeId> node = c.record.binding->PlacedOn(member.pod)) {
         pod.node = std::string(warm_.state.NodeName(*node));

@@ -15,6 +15,7 @@ namespace maniple {
 struct GangMemberView {
   // `state` is one of pending, gated, bound, running, terminating, succeeded, failed, binding.
   std::string pod, node, state;
+  std::string uid;
 };
 
 // One line of "why": nodes by reason with counts that add up to all nodes.

@@ -169,6 +169,9 @@ std::optional<GangKey> HelpKeyOf(const GangView& gang) {
 
 void ExplainInto(const GangView& gang, const Help* help, pb::Gang& out) {
   Fill(gang, out);
+  for (int i = 0; i < out.pods_size(); ++i) {
+    out.mutable_pods(i)->set_uid(gang.pods[static_cast<size_t>(i)].uid);
+  }
   if (help != nullptr) HelpInto(*help, out);
 }
 

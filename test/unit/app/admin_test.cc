@@ -25,7 +25,7 @@
 #include "scheduler/app/config/address.h"
 #include "scheduler/app/socket_folder.h"
 #include "scheduler/cli/admin_client.h"
-#include "test/support/scripted_server.h"
+#include "test/support/scripted_replies.h"
 #include "test/support/temp_folder.h"
 #include "test/support/tls_server.h"
 
@@ -85,41 +85,6 @@ TEST(AdminServer, IsAskedThroughASocketInAFolderOfOurOwn) {
   EXPECT_FALSE(AdminServer::Start({.address = address + "2"}, {.view = EmptyView}).ok());
 }
 
-// What an API server's proxy says for the replicas of a Service, one after the other.
-class Replicas final {
- public:
-  explicit Replicas(std::vector<std::string> replies)
-      : replies_(std::move(replies)), thread_([this] { Serve(); }) {}
-  ~Replicas() {
-    ended_ = true;
-    thread_.join();
-  }
-  [[nodiscard]] std::string Kubeconfig() const {
-    return absl::StrCat("{current-context: c, contexts: [{name: c, context: {cluster: k}}], ",
-                        "clusters: [{name: k, cluster: {server: '", server_.url(), "'}}]}");
-  }
-  [[nodiscard]] size_t asked() const { return asked_; }
-
- private:
-  void Serve() {
-    std::vector<ServerConnection> open;
-    while (!ended_) {
-      if (ServerConnection fresh = server_.Accept(); fresh.open()) open.push_back(std::move(fresh));
-      for (ServerConnection& connection : open) {
-        if (connection.TakeRequest().empty()) continue;
-        connection.Write(replies_[std::min(asked_++, replies_.size() - 1)]);
-      }
-      std::this_thread::yield();
-    }
-  }
-
-  const std::vector<std::string> replies_;
-  ScriptedServer server_;
-  std::atomic<size_t> asked_ = 0;
-  std::atomic<bool> ended_ = false;
-  std::thread thread_;
-};
-
 const std::string& OfStandby() {
   static const auto* reply = new std::string(HttpReply(
       "503 Service Unavailable", "this replica stands by\n", "Content-Type: text/plain\r\n"));
@@ -127,7 +92,8 @@ const std::string& OfStandby() {
 }
 
 TEST(AdminClient, AsksReplicasUntilOneLeads) {
-  const Replicas replicas({OfStandby(), OfStandby(), HttpReply("200 OK", R"({"of": "leader"})")});
+  const ScriptedReplies replicas(
+      {OfStandby(), OfStandby(), HttpReply("200 OK", R"({"of": "leader"})")});
   const TempFolder folder;
   const std::string file = folder.Write("kubeconfig", replicas.Kubeconfig());
   const absl::StatusOr<Json> answer = AskScheduler({.kubeconfig = file}, "/gangs");
@@ -139,7 +105,7 @@ TEST(AdminClient, AsksReplicasUntilOneLeads) {
 TEST(AdminClient, WhereNobodyLeadsAReplicaThatStandsByAnswers) {
   std::vector<std::string> replies(8, OfStandby());
   replies.push_back(HttpReply("200 OK", R"({"of": "standby"})"));
-  const Replicas replicas(replies);
+  const ScriptedReplies replicas(replies);
   const TempFolder folder;
   const std::string file = folder.Write("kubeconfig", replicas.Kubeconfig());
   const absl::StatusOr<Json> answer = AskScheduler({.kubeconfig = file}, "/gangs");

@@ -50,6 +50,17 @@ class Explain : public ::testing::Test {
   ClusterView view_;
 };
 
+TEST_F(Explain, TellsTheUidsOfPodsWhichListsDoNot) {
+  view_.gangs[0].pods[0].uid = "one";
+  const auto uid = [this](const char* target) {
+    const Json answer = *Json::Parse(*AdminJson(view_, ParseAdminTarget(target)));
+    const Json& gang = answer["items"].is_null() ? answer : answer["items"].items()[0];
+    return gang["pods"].items()[0]["uid"];
+  };
+  EXPECT_EQ(uid("/explain?namespace=default&name=train-1a2b3c4d"), Json("one"));
+  EXPECT_TRUE(uid("/gangs").is_null());
+}
+
 TEST_F(Explain, FindsAGangByItsPodGroupByAPodAndByWhateverDeclaresIt) {
   for (const char* name :
        {"train-1a2b3c4d", "train-worker-0", "pod/train-worker-0", "podgroup/train",

@@ -45,6 +45,16 @@ TEST(LoopView, AGangTellsWhatItsMembersAskForUntilTheyEnd) {
   EXPECT_THAT(d.ViewOf("a")->asks, IsEmpty());
 }
 
+TEST(LoopView, AGangTellsWhichPodsItMeans) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.Submit({.gang = "a", .pods = 1});
+  d.Settle(absl::Seconds(1));
+  const GangMemberView& pod = d.ViewOf("a")->pods.front();
+  EXPECT_FALSE(pod.uid.empty());
+  EXPECT_EQ(pod.uid, d.api.Pods().front()->meta.uid);
+}
+
 TEST(LoopView, WhoIsMadeToLeaveIsLeavingAndTheRoomIsHeldForWhoComes) {
   LoopDriver d;
   d.Nodes(1, 8);

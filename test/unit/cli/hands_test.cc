@@ -1,0 +1,74 @@
+// A user's own hands on a gang. Fear: the scheduler of this machine is of one cluster, the
+// kubeconfig of another, and pods that have the same names there go.
+#include "scheduler/cli/hands.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/app/admin_server.h"
+#include "test/support/scripted_replies.h"
+#include "test/support/temp_folder.h"
+
+namespace maniple::cli_hands_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+// The scheduler knows a pod "train-0" with the uid "known".
+class HandsTest : public ::testing::Test {
+ protected:
+  HandsTest() {
+    GangView gang;
+    gang.namespace_name = "default";
+    gang.name = "train";
+    gang.pods = {{.pod = "train-0", .node = "n", .state = "running", .uid = "known"}};
+    ClusterView view;
+    view.gangs = {gang};
+    server_ = *AdminServer::Start(
+        {.address = address_},
+        {.view = [shared = std::make_shared<ClusterView>(view)] { return shared; }});
+  }
+  [[nodiscard]] HandsRequest On(const ScriptedReplies& cluster, const std::string& gang) const {
+    return {.client = {.admin = address_,
+                       .kubeconfig = folder_.Write("kubeconfig", cluster.Kubeconfig())},
+            .namespace_name = "default",
+            .gang = gang};
+  }
+  static std::string PodWithUid(const std::string& uid) {
+    return HttpReply(
+        "200 OK", absl::StrCat(R"({"kind": "Pod", "metadata": {"name": "train-0", "uid": ")", uid,
+                               R"(", "ownerReferences": [{"controller": true}]}})"));
+  }
+
+  const TempFolder folder_;
+  const std::string address_ = absl::StrCat("unix:", folder_.In("run/admin.sock"));
+  std::unique_ptr<AdminServer> server_;
+};
+
+TEST_F(HandsTest, RequeueDeletesThePodThatTheSchedulerKnows) {
+  const ScriptedReplies cluster({PodWithUid("known"), HttpReply("200 OK", "{}")});
+  EXPECT_EQ(RunRequeue(On(cluster, "train")), 0);
+  EXPECT_EQ(cluster.asked(), 2u);
+}
+
+TEST_F(HandsTest, RequeueLeavesAPodOfThatNameInAnotherCluster) {
+  const ScriptedReplies cluster({PodWithUid("other"), HttpReply("200 OK", "{}")});
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(RunRequeue(On(cluster, "train")), 1);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("pod train-0 is not the one that the scheduler knows"));
+  EXPECT_EQ(cluster.asked(), 1u);
+}
+
+TEST_F(HandsTest, APodIsHeldWhateverASchedulerOfAnotherClusterSaysOfItsName) {
+  const ScriptedReplies cluster({HttpReply("404 Not Found", "{}"), PodWithUid("other")});
+  EXPECT_EQ(RunHold(On(cluster, "train-0")), 0);
+  EXPECT_EQ(cluster.asked(), 3u);
+}
+
+}  // namespace
+}  // namespace maniple::cli_hands_test
