@@ -75,6 +75,9 @@ void AddSnapshot(CLI::App& app, const CommonFlags& common, SnapshotRequest& take
       ->type_name("FILE");
   command->callback([=, &taken, &result] {
     if (RefusesOutput(common, "snapshot", {}, result)) return;
+    if (!common.namespace_name.empty()) {
+      throw CLI::ValidationError("-n", "a snapshot is of the whole cluster");
+    }
     taken.client = common.client;
     result = RunSnapshot(taken);
   });

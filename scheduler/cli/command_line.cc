@@ -8,6 +8,39 @@
 #include "api/base/log.h"
 
 namespace maniple {
+namespace {
+
+constexpr char kOne[] = "--namespace", kAll[] = "--all-namespaces";
+
+bool IsGiven(const CLI::App& app, const char* flag) {
+  const CLI::Option* option = app.get_option_no_throw(flag);
+  return option != nullptr && option->count() > 0;
+}
+
+// Throws as CLI11 does of a wrong word.
+void CheckNamespaceFlags(const CLI::App& app, const CLI::App& command) {
+  if (!IsGiven(app, kAll) && !IsGiven(command, kAll)) return;
+  if (IsGiven(app, kOne) || IsGiven(command, kOne)) throw CLI::ExcludesError("-A", "-n");
+  const CLI::Option* all = command.get_option_no_throw(kAll);
+  if (all == nullptr && command.get_option_no_throw(kOne) != nullptr) {
+    throw CLI::ValidationError("-A", command.get_name() + " is about one namespace");
+  }
+  if (all == nullptr) return;
+  for (const CLI::Option* other : all->get_excludes()) {
+    if (other->count() > 0) throw CLI::ExcludesError("-A", other->get_name());
+  }
+}
+
+}  // namespace
+
+void AddNamespaceFlags(CLI::App& app, std::string& namespace_name) {
+  app.add_option(absl::StrCat("-n,", kOne), namespace_name)->group("");
+  app.add_flag(absl::StrCat("-A,", kAll))->group("");
+  // Before the command itself runs.
+  app.parse_complete_callback([&app] {
+    for (const CLI::App* command : app.get_subcommands()) CheckNamespaceFlags(app, *command);
+  });
+}
 
 std::string NamespaceFor(const AdminClientOptions& client, const std::string& given) {
   if (!given.empty()) return given;

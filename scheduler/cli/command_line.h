@@ -1,6 +1,7 @@
 // What every command of the command line shares.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <initializer_list>
 #include <string>
 
@@ -15,6 +16,10 @@ struct CommonFlags {
   const std::string& output;          // "", table, wide, json, yaml or name
   const std::string& namespace_name;  // that stands before the verb
 };
+
+// As for kubectl, -n and -A may stand before the verb, and beside one whose objects have no
+// namespace. -A beside -n, or beside a verb about one namespace, is refused as a wrong word is.
+void AddNamespaceFlags(CLI::App& app, std::string& namespace_name);
 
 // The namespace that was given; else, as for kubectl, that of the context; else "default".
 [[nodiscard]] std::string NamespaceFor(const AdminClientOptions& client, const std::string& given);

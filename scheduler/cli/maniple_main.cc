@@ -181,12 +181,9 @@ int Main(int argc, char** argv) {
   app.footer("Example:\n  maniple explain my-training-job -n research");
   AdminClientOptions client;
   std::string output, space;
-  bool everywhere = false;
   const CommonFlags common{client, output, space};
   AddReaching(app, client, output);
-  // As for kubectl they may stand before the verb, and beside one whose objects have no namespace.
-  app.add_option("-n,--namespace", space)->group("");
-  app.add_flag("-A,--all-namespaces", everywhere)->group("");
+  AddNamespaceFlags(app, space);
   int result = 0;
 
   ViewRequest view;

@@ -265,12 +265,9 @@ class ViewCommands final {
     CLI::Option* gang =
         log.add_option("GANG", request_.name,
                        "As explain takes it: PodGroup, pod, or what declares it (default: all)");
-    CLI::Option* one =
-        log.add_option("-n,--namespace", request_.namespace_name,
-                       "Its namespace (default: that of the context; without a gang: all)");
-    log.add_flag("-A,--all-namespaces", request_.everywhere, "All gangs of all namespaces")
-        ->excludes(one)
-        ->excludes(gang);
+    log.add_option("-n,--namespace", request_.namespace_name,
+                   "Its namespace (default: that of the context; without a gang: all)");
+    log.add_flag("-A,--all-namespaces")->description("All gangs of all namespaces")->excludes(gang);
     AddWatch(log);
   }
 
@@ -351,18 +348,15 @@ class ViewCommands final {
       constexpr absl::string_view kLists[] = {"gangs", "nodes", "queues", "cohorts"};
       const bool lists = std::ranges::find(kLists, verb) != std::end(kLists);
       if (!lists && RefusesOutput(common, verb, {"table", "wide", "json", "yaml"}, result)) return;
-      if (request.namespace_name.empty() && !request.everywhere) {
-        request.namespace_name = common.namespace_name;
-      }
+      if (request.namespace_name.empty()) request.namespace_name = common.namespace_name;
       result = run({common, request});
     });
     return *command;
   }
   void AddNamespaces(CLI::App& command) {
-    CLI::Option* one = command.add_option("-n,--namespace", request_.namespace_name,
-                                          "Only this namespace (default: all)");
-    command.add_flag("-A,--all-namespaces", request_.everywhere, "All namespaces, as without -n")
-        ->excludes(one);
+    command.add_option("-n,--namespace", request_.namespace_name,
+                       "Only this namespace (default: all)");
+    command.add_flag("-A,--all-namespaces")->description("All namespaces, as without -n");
   }
   void AddLabels(CLI::App& command, const char* whom) {
     command.add_option("-l,--selector", request_.labels, whom)->type_name("SELECTOR");

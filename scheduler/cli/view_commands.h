@@ -15,7 +15,7 @@ struct ViewRequest {
   std::string namespace_name, name;
   std::string labels;  // a label selector; "" = any
   bool watch = false;  // a list: printed again whenever it changes
-  bool everywhere = false, by_start = false, as_map = false, with_reasons = false;
+  bool by_start = false, as_map = false, with_reasons = false;
   std::vector<std::string> by = {"queue"};  // of kUsageKeys
   std::string since;                        // a time, or how long ago: "24h"; "" = ever
 };

@@ -1,5 +1,5 @@
 // Words of a command in any order. Fears: a flag takes the name that stands behind its value; an
-// amount beyond all bounds is taken.
+// amount beyond all bounds is taken; who says "all namespaces" acts in one, or the other way round.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,13 +7,68 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_split.h"
 #include "scheduler/cli/cluster_commands.h"
+#include "scheduler/cli/command_line.h"
 #include "scheduler/cli/replay_commands.h"
+#include "scheduler/cli/view_commands.h"
 
 namespace maniple::cli_word_order_test {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// What is wrong with the words; "" = the command has run, and reached nobody.
+std::string ProblemOf(absl::string_view line) {
+  CLI::App app;
+  app.fallthrough();
+  const AdminClientOptions client{.admin = "unix:/nowhere", .kubeconfig = "/nowhere"};
+  const std::string output;
+  std::string space;
+  int result = 0;
+  AddNamespaceFlags(app, space);
+  ViewRequest view;
+  AddViewCommands(app, {client, output, space}, view, result);
+  ClusterRequests asked;
+  AddClusterCommands(app, {client, output, space}, asked, result);
+  std::vector<std::string> words = absl::StrSplit(line, ' ');
+  std::ranges::reverse(words);  // as CLI11 takes them
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    return error.what();
+  }
+  EXPECT_EQ(result, 1) << line;
+  return "";
+}
+
+TEST(WordOrder, AVerbAboutOneNamespaceRefusesAll) {
+  for (const char* line :
+       {"hold x -A", "-A release x", "requeue x -A", "explain x -A", "whatif x --all-namespaces"}) {
+    EXPECT_THAT(ProblemOf(line), HasSubstr("is about one namespace")) << line;
+  }
+}
+
+TEST(WordOrder, AllNamespacesAndOneExcludeEachOtherWhereverTheyStand) {
+  for (const char* line : {"-A -n foo gangs", "-A gangs -n foo", "-n foo gangs -A",
+                           "gangs -n foo -A", "-A -n foo nodes", "usage -A -n foo"}) {
+    EXPECT_THAT(ProblemOf(line), HasSubstr("-n")) << line;
+  }
+  EXPECT_THAT(ProblemOf("-A log x"), HasSubstr("excludes GANG"));
+}
+
+TEST(WordOrder, ASnapshotIsOfTheWholeCluster) {
+  EXPECT_THAT(ProblemOf("snapshot -n foo file"), HasSubstr("the whole cluster"));
+  EXPECT_EQ(ProblemOf("snapshot -A file"), "");
+}
+
+TEST(WordOrder, NamespacesStandBeforeTheVerbAndBesideOneThatHasNone) {
+  for (const char* line : {"-A gangs", "gangs -A", "-n foo gangs", "hold x -n foo", "-n foo hold x",
+                           "nodes -A", "queues -n foo", "-A log"}) {
+    EXPECT_EQ(ProblemOf(line), "") << line;
+  }
+}
 
 TEST(WordOrder, AFlagThatMayBeRepeatedTakesOneWordAtATime) {
   CLI::App app;
