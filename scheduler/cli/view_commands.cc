@@ -54,7 +54,7 @@ template <typename Text>
 std::string Worded(const Asked& asked, const Json& answer, const Text& text) {
   const std::string& output = asked.common.output;
   if (output == "json") return absl::StrCat(answer.DumpPretty(), "\n");
-  if (output == "yaml") return DumpYaml(answer);
+  if (output == "yaml") return absl::StrCat(asked.view.watch ? "---\n" : "", DumpYaml(answer));
   return text(answer);
 }
 

@@ -1,0 +1,68 @@
+// Lists as their commands print them. Fear: the documents of a watched -o yaml run together, so
+// that no program can read them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "scheduler/app/admin_server.h"
+#include "scheduler/cli/view_commands.h"
+#include "test/support/temp_folder.h"
+
+namespace maniple::cli_lists_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// Takes one print, and then no more: so a watch ends.
+class OnePrint final : public std::stringbuf {
+ public:
+  OnePrint() : before_(std::cout.rdbuf(this)) {}
+  ~OnePrint() override {
+    std::cout.rdbuf(before_);
+    std::cout.clear();
+  }
+
+ protected:
+  int sync() override { return -1; }
+
+ private:
+  std::streambuf* const before_;
+};
+
+std::string Printed(const std::string& line, const std::string& output) {
+  const TempFolder folder;
+  const std::string address = absl::StrCat("unix:", folder.In("run/admin.sock"));
+  const auto server = AdminServer::Start(
+      {.address = address}, {.view = [] { return std::make_shared<const ClusterView>(); }});
+  CLI::App app;
+  const AdminClientOptions client{.admin = address};
+  const std::string space;
+  ViewRequest view;
+  int result = 0;
+  AddViewCommands(app, {client, output, space}, view, result);
+  std::vector<std::string> words = absl::StrSplit(line, ' ');
+  std::ranges::reverse(words);  // as CLI11 takes them
+  OnePrint print;
+  app.parse(words);
+  return print.str();
+}
+
+TEST(Lists, EachDocumentOfAWatchedListBeginsWithItsMark) {
+  EXPECT_THAT(Printed("queues -w", "yaml"), StartsWith("---\n"));
+  EXPECT_THAT(Printed("queues -w", "json"), StartsWith("{"));
+  EXPECT_THAT(Printed("queues", "yaml"), Not(StartsWith("---")));
+}
+
+}  // namespace
+}  // namespace maniple::cli_lists_test
