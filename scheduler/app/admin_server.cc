@@ -88,6 +88,7 @@ class Service final : public pb::Admin::Service {
     const absl::Time since = absl::UnixEpoch() + absl::Seconds(request->since());
     const UsagePointPtr from = request->since() > 0 ? sources_.used_by(since) : nullptr;
     return With([&](const ClusterView& view) {
+      if (request->since() > 0 && from == nullptr) return NoUseIsRemembered();
       UsageInto(view, request->namespace_(), from.get(), *reply);
       return absl::OkStatus();
     });

@@ -80,6 +80,11 @@ class Teller final {
 
 }  // namespace
 
+absl::Status NoUseIsRemembered() {
+  return absl::UnavailableError(
+      "no use is remembered yet: this replica does not lead, or has only begun to");
+}
+
 void UsageInto(const ClusterView& view, absl::string_view namespace_name, const UsagePoint* from,
                pb::UsageList& out) {
   if (from != nullptr) out.set_since(absl::ToDoubleSeconds(from->at - absl::UnixEpoch()));

@@ -302,6 +302,7 @@ absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuesti
     return JsonOf<pb::CohortList>([&](auto& list) { CohortsInto(view, list); });
   }
   if (path == "/usage") {
+    if (!question.since.empty() && beside.used_by == nullptr) return NoUseIsRemembered();
     return JsonOf<pb::UsageList>(
         [&](auto& list) { UsageInto(view, question.namespace_name, beside.used_by, list); });
   }

@@ -59,7 +59,8 @@ struct BesideView {
   const Help* help = nullptr;           // null: nothing is said of it
   const UsagePoint* used_by = nullptr;  // where a time is asked about
 };
-// The JSON form of the answer. NotFound for a path that is no page.
+// The JSON form of the answer. NotFound for a path that is no page; Unavailable for use since a
+// time of which nothing is remembered.
 [[nodiscard]] absl::StatusOr<std::string> AdminJson(const ClusterView& view,
                                                     const AdminQuestion& question,
                                                     const BesideView& beside = {});

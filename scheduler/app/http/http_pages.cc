@@ -26,6 +26,7 @@ HttpPage JsonPage(const absl::StatusOr<std::string>& json) {
   int status = 500;
   if (absl::IsNotFound(json.status())) status = 404;
   if (absl::IsInvalidArgument(json.status())) status = 400;
+  if (absl::IsUnavailable(json.status())) status = 503;
   return TextPage(status, absl::StrCat(json.status().message(), "\n"));
 }
 

@@ -85,6 +85,18 @@ TEST(AdminServer, IsAskedThroughASocketInAFolderOfOurOwn) {
   EXPECT_FALSE(AdminServer::Start({.address = address + "2"}, {.view = EmptyView}).ok());
 }
 
+TEST(AdminServer, TellsNoUseSinceATimeThatItDoesNotRemember) {
+  const TempFolder folder;
+  const std::string address = absl::StrCat("unix:", folder.In("run/admin.sock"));
+  const auto server = AdminServer::Start(
+      {.address = address}, {.view = EmptyView, .used_by = [](absl::Time) { return nullptr; }});
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_TRUE(AskScheduler({.admin = address}, "/usage").ok());
+  EXPECT_THAT(
+      MessageOf(AskScheduler({.admin = address}, "/usage?since=2023-11-14T22:13:20Z").status()),
+      HasSubstr("no use is remembered yet"));
+}
+
 const std::string& OfStandby() {
   static const auto* reply = new std::string(HttpReply(
       "503 Service Unavailable", "this replica stands by\n", "Content-Type: text/plain\r\n"));

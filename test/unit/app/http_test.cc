@@ -436,6 +436,13 @@ TEST(ViewPages, MakeAListOncePerView) {
   EXPECT_NE(pages.Answer(nodes, absl::UnixEpoch())->body, first);
 }
 
+TEST(ViewPages, UsageSinceATimeNeedsAMemory) {
+  ViewPages pages([](absl::Time) { return std::make_shared<const ClusterView>(); }, NoHelp,
+                  NothingUsed);
+  const AdminQuestion since = ParseAdminTarget("/usage?since=2023-11-14T22:13:20Z");
+  EXPECT_EQ(pages.Answer(since, absl::UnixEpoch())->status, 503);
+}
+
 TEST(ViewPages, ExplainWaitsForWhatWouldHelpAndNamesNoGangOfAnotherNamespace) {
   auto view = std::make_shared<ClusterView>();
   for (const char* stage : {"nodes", ""}) {

@@ -93,5 +93,16 @@ TEST(UsageSince, WhoUsedNothingButStartedIsTold) {
               HasSubstr("cpu    -         -      -       1        4s         -\n"));
 }
 
+TEST(UsageSince, IsNotAnsweredByLifetimesWhereNoPointIsKnown) {
+  ClusterView view;
+  view.queues = {QueueThatUsed("team", 3600)};
+  const AdminQuestion ever{.path = "/usage"},
+      since{.path = "/usage", .since = "2023-11-14T22:13:20Z"};
+  EXPECT_TRUE(AdminJson(view, ever).ok());
+  const absl::Status status = AdminJson(view, since).status();
+  EXPECT_TRUE(absl::IsUnavailable(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no use is remembered yet"));
+}
+
 }  // namespace
 }  // namespace maniple
