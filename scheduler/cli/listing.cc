@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "api/base/log.h"
 #include "scheduler/app/answers/printing.h"
@@ -24,6 +25,14 @@ std::string SourceOf(const Json& gang) {
   const Json& source = gang["source"];
   if (!source.is_object()) return "-";
   return absl::StrCat(source["kind"].AsString(), "/", source["name"].AsString());
+}
+
+// "6.0Gi/8.0Gi".
+std::string FreeBytes(const Json& resource) {
+  const auto text = [](const Json& bytes) {
+    return absl::StrFormat("%.1fGi", static_cast<double>(Number(bytes)) / (1 << 30));
+  };
+  return absl::StrCat(text(resource["free"]), "/", text(resource["allocatable"]));
 }
 
 bool IsZero(const std::string& quantity) { return quantity.empty() || quantity == "0"; }
@@ -70,11 +79,9 @@ std::string ReasonOf(const Json& queues, const Json& queue, const Json& row) {
 
 // One line per quota; what is said of the Cohort as a whole stands in its first.
 void AddCohort(const Json& cohort, int depth, std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::string> queues;
-  for (const Json& queue : cohort["queues"].items()) queues.push_back(queue.AsString());
   const std::string name =
       absl::StrCat(std::string(static_cast<size_t>(2 * depth), ' '), cohort["name"].AsString());
-  std::vector<std::string> whole = {name, OrDash(absl::StrJoin(queues, ", ")),
+  std::vector<std::string> whole = {name, TextsOf(cohort["queues"], ", "),
                                     ShareText(Number(cohort["fairShare"]))};
   if (cohort["usage"].items().empty()) {
     whole.resize(rows[0].size(), "-");
@@ -167,6 +174,21 @@ std::string WideGangTable(const Json& gangs, absl::Time now) {
     row.insert(row.begin() + 6,
                {absl::StrCat(Number(gang["priority"])), PositionIn(gang["position"])});
     row.insert(row.begin() + 9, SourceOf(gang));
+    rows.push_back(std::move(row));
+  }
+  return Table(rows);
+}
+
+std::string WideNodeTable(const Json& nodes) {
+  std::vector<std::vector<std::string>> rows = {
+      {"NODE", "SCHEDULABLE", "MODEL", "PODS", "FREE", "MEMORY", "DOMAIN", "TAINTS", "GANGS"}};
+  for (const Json& node : nodes["items"].items()) {
+    const std::vector<Json>& resources = node["resources"].items();
+    const auto memory = std::ranges::find_if(
+        resources, [](const Json& resource) { return resource["name"].AsString() == "memory"; });
+    std::vector<std::string> row = NodeCells(node);
+    row.insert(row.end() - 1, {memory == resources.end() ? "-" : FreeBytes(*memory),
+                               TextsOf(node["path"], "/"), TextsOf(node["taints"], ",")});
     rows.push_back(std::move(row));
   }
   return Table(rows);

@@ -293,12 +293,13 @@ class ViewCommands final {
   }
 
   void AddNodes() {
-    CLI::App& nodes = Add("nodes", "Nodes: free room and the gangs on them",
-                          "nodes --map -l pool=h100", [](const Asked& asked) {
-                            const auto text = asked.view.as_map ? NodeMap : NodeTable;
-                            return ShowList(asked, "/nodes", ResourceKind::kNode,
-                                            {.table = text, .wide = text, .resource = "node"});
-                          });
+    CLI::App& nodes =
+        Add("nodes", "Nodes: free room and the gangs on them", "nodes --map -l pool=h100",
+            [](const Asked& asked) {
+              ListTexts texts{.table = NodeTable, .wide = WideNodeTable, .resource = "node"};
+              if (asked.view.as_map) texts.table = texts.wide = NodeMap;
+              return ShowList(asked, "/nodes", ResourceKind::kNode, texts);
+            });
     nodes.add_flag("--map", request_.as_map,
                    "GPUs by topology domain: which gang holds how many of each node");
     AddLabels(nodes, "Nodes with these labels");

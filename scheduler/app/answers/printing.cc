@@ -93,6 +93,12 @@ std::string HelpLines(const Json& gang) {
 
 std::string OrDash(absl::string_view text) { return text.empty() ? "-" : std::string(text); }
 
+std::string TextsOf(const Json& list, absl::string_view between) {
+  std::vector<std::string> texts;
+  for (const Json& text : list.items()) texts.push_back(OrDash(text.AsString()));
+  return OrDash(absl::StrJoin(texts, between));
+}
+
 int64_t Number(const Json& value) {
   int64_t out = 0;
   if (value.is_string() && absl::SimpleAtoi(value.AsString(), &out)) return out;
@@ -170,23 +176,26 @@ std::string GangTable(const Json& gangs, absl::Time now) {
   return Table(rows);
 }
 
+std::vector<std::string> NodeCells(const Json& node) {
+  std::vector<std::string> free;
+  for (const Json& resource : node["resources"].items()) {
+    const std::string& name = resource["name"].AsString();
+    if (name == "pods" || name == "memory" || name == "ephemeral-storage") continue;
+    free.push_back(absl::StrCat(name, " ", resource["free"].AsString(), "/",
+                                resource["allocatable"].AsString()));
+  }
+  return {node["name"].AsString(),
+          node["schedulable"].AsBool() ? "yes" : "no",
+          OrDash(node["gpuModel"].AsString()),
+          absl::StrCat(Number(node["pods"])),
+          OrDash(absl::StrJoin(free, ", ")),
+          TextsOf(node["gangs"], ", ")};
+}
+
 std::string NodeTable(const Json& nodes) {
   std::vector<std::vector<std::string>> rows = {
       {"NODE", "SCHEDULABLE", "MODEL", "PODS", "FREE", "GANGS"}};
-  for (const Json& node : nodes["items"].items()) {
-    std::vector<std::string> free;
-    for (const Json& resource : node["resources"].items()) {
-      const std::string& name = resource["name"].AsString();
-      if (name == "pods" || name == "memory" || name == "ephemeral-storage") continue;
-      free.push_back(absl::StrCat(name, " ", resource["free"].AsString(), "/",
-                                  resource["allocatable"].AsString()));
-    }
-    std::vector<std::string> gangs;
-    for (const Json& gang : node["gangs"].items()) gangs.push_back(gang.AsString());
-    rows.push_back({node["name"].AsString(), node["schedulable"].AsBool() ? "yes" : "no",
-                    OrDash(node["gpuModel"].AsString()), absl::StrCat(Number(node["pods"])),
-                    OrDash(absl::StrJoin(free, ", ")), OrDash(absl::StrJoin(gangs, ", "))});
-  }
+  for (const Json& node : nodes["items"].items()) rows.push_back(NodeCells(node));
   return Table(rows);
 }
 

@@ -27,10 +27,13 @@ namespace maniple {
 // Parts of the above, for other tables of the same.
 //
 [[nodiscard]] std::string OrDash(absl::string_view text);  // "-" for ""
+// Of a list of texts, "-" for each "" and for none.
+[[nodiscard]] std::string TextsOf(const Json& list, absl::string_view between);
 // 64-bit integers are strings in protobuf's JSON.
 [[nodiscard]] int64_t Number(const Json& value);
-// The cells of one gang in a GangTable.
+// The cells of one gang in a GangTable, of one node in a NodeTable.
 [[nodiscard]] std::vector<std::string> GangRow(const Json& gang, absl::Time now);
+[[nodiscard]] std::vector<std::string> NodeCells(const Json& node);
 // "2026-01-01 12:00:00 UTC or so, in 5m (first planned for 2026-01-01 11:50:00 UTC)".
 [[nodiscard]] std::string PlannedStartText(const Json& start, absl::Time now);
 // "2 QuotaExceeded, 1 NoFit"; "" where there is none.

@@ -1,5 +1,5 @@
-// Lists as their commands print them. Fear: the documents of a watched -o yaml run together, so
-// that no program can read them.
+// Lists as their commands print them. Fears: the documents of a watched -o yaml run together, so
+// that no program can read them; -o wide says nothing more.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,11 +40,23 @@ class OnePrint final : public std::stringbuf {
   std::streambuf* const before_;
 };
 
+ClusterView OneNode() {
+  NodeRow node{.name = "n1", .path = {"hall", "rack-1"}};
+  node.taints = {{.key = "gpu", .value = "only", .effect = TaintEffect::kNoSchedule}};
+  node.resources = {{.resource = "memory",
+                     .allocatable = Amount(int64_t{8} << 30),
+                     .free = Amount(int64_t{6} << 30)}};
+  ClusterView view;
+  view.nodes = {node};
+  return view;
+}
+
 std::string Printed(const std::string& line, const std::string& output) {
   const TempFolder folder;
   const std::string address = absl::StrCat("unix:", folder.In("run/admin.sock"));
-  const auto server = AdminServer::Start(
-      {.address = address}, {.view = [] { return std::make_shared<const ClusterView>(); }});
+  const auto server =
+      AdminServer::Start({.address = address},
+                         {.view = [] { return std::make_shared<const ClusterView>(OneNode()); }});
   CLI::App app;
   const AdminClientOptions client{.admin = address};
   const std::string space;
@@ -62,6 +74,12 @@ TEST(Lists, EachDocumentOfAWatchedListBeginsWithItsMark) {
   EXPECT_THAT(Printed("queues -w", "yaml"), StartsWith("---\n"));
   EXPECT_THAT(Printed("queues -w", "json"), StartsWith("{"));
   EXPECT_THAT(Printed("queues", "yaml"), Not(StartsWith("---")));
+}
+
+TEST(Lists, WideNodesSayMemoryDomainAndTaints) {
+  EXPECT_THAT(Printed("nodes", "wide"),
+              AllOf(HasSubstr("  FREE  MEMORY       DOMAIN       TAINTS               GANGS\n"),
+                    HasSubstr("  -     6.0Gi/8.0Gi  hall/rack-1  gpu=only:NoSchedule  -\n")));
 }
 
 }  // namespace
