@@ -13,8 +13,9 @@ void AddHands(CLI::App& app, const CommonFlags& common, HandsRequest& hands, int
     command->add_option("-n,--namespace", hands.namespace_name,
                         "Its namespace (default: that of the context)");
     command->callback([=, &hands, &result] {
-      if (RefusesOutput(common, verb, {}, result)) return;
+      if (RefusesOutput(common, verb, {"table", "json", "yaml", "name"}, result)) return;
       hands.client = common.client;
+      hands.output = common.output;
       if (hands.namespace_name.empty()) hands.namespace_name = common.namespace_name;
       result = run(hands);
     });

@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/log.h"
+#include "api/codec/yaml.h"
 
 namespace maniple {
 namespace {
@@ -56,6 +57,11 @@ bool RefusesOutput(const CommonFlags& common, absl::string_view verb,
       Complain(output == "name" ? absl::StrCat("-o name: ", verb, " lists nothing that has a name")
                                 : absl::StrCat("-o ", output, ": ", verb, " has no such output"));
   return true;
+}
+
+std::string DocumentOf(const Json& value, absl::string_view output) {
+  if (output == "json") return absl::StrCat(value.DumpPretty(), "\n");
+  return output == "yaml" ? DumpYaml(value) : "";
 }
 
 int Complain(absl::string_view what) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "api/codec/json.h"
 #include "scheduler/cli/admin_client.h"
 
 namespace maniple {
@@ -27,6 +28,9 @@ void AddNamespaceFlags(CLI::App& app, std::string& namespace_name);
 // True where the command does not print as -o asks: that is complained of, and `result` is set.
 [[nodiscard]] bool RefusesOutput(const CommonFlags& common, absl::string_view verb,
                                  std::initializer_list<absl::string_view> outputs, int& result);
+
+// As -o json and -o yaml print it; "" for any other output.
+[[nodiscard]] std::string DocumentOf(const Json& value, absl::string_view output);
 
 // One line on standard error. Returns what to exit with.
 int Complain(absl::string_view what);

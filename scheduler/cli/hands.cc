@@ -147,10 +147,6 @@ absl::StatusOr<std::vector<Json>> SetHolds(const HandsRequest& request, const Js
   return written;
 }
 
-struct PodIdentity {
-  std::string name, uid;
-};
-
 bool HasController(const Json& pod) {
   for (const Json& owner : pod["metadata"]["ownerReferences"].items()) {
     if (owner["controller"].AsBool()) return true;
@@ -160,13 +156,13 @@ bool HasController(const Json& pod) {
 
 // Appends the pods of it that have a node, as the scheduler knows them.
 absl::Status AddPodsThatStand(const HandsRequest& request, const std::string& name, Hands& hands,
-                              std::vector<PodIdentity>& pods) {
+                              std::vector<Json>& pods) {
   ASSIGN_OR_RETURN(const Json gang, Explained(request, name));
   for (const Json& member : gang["pods"].items()) {
     const std::string& state = member["state"].AsString();
     if (state != "bound" && state != "running") continue;
     const std::string& pod_name = member["pod"].AsString();
-    const absl::StatusOr<Json> pod = hands.Ask(HttpMethod::kGet, PathOf(request, pod_name));
+    absl::StatusOr<Json> pod = hands.Ask(HttpMethod::kGet, PathOf(request, pod_name));
     if (absl::IsNotFound(pod.status())) continue;
     RETURN_IF_ERROR(pod.status());
     if (!IsPodOf(gang, *pod)) {
@@ -178,18 +174,19 @@ absl::Status AddPodsThatStand(const HandsRequest& request, const std::string& na
       return absl::FailedPreconditionError(absl::StrCat(
           "pod ", pod_name, " has no controller to make it again; --force deletes it anyway"));
     }
-    pods.push_back({pod_name, (*pod)["metadata"]["uid"].AsString()});
+    pods.push_back(*std::move(pod));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<size_t> Requeue(const HandsRequest& request) {
+// The pods that are gone.
+absl::StatusOr<std::vector<Json>> Requeue(const HandsRequest& request) {
   ASSIGN_OR_RETURN(Hands hands, Hands::Reach(request.client));
   absl::StatusOr<std::vector<std::string>> names = GangsTyped(request, hands);
   // The scheduler itself knows more than PodGroups tell: "pod/train-0".
   if (absl::IsNotFound(names.status())) names = {request.gang};
   RETURN_IF_ERROR(names.status());
-  std::vector<PodIdentity> pods;
+  std::vector<Json> pods;
   for (const std::string& name : *names) {
     RETURN_IF_ERROR(AddPodsThatStand(request, name, hands, pods));
   }
@@ -198,12 +195,15 @@ absl::StatusOr<size_t> Requeue(const HandsRequest& request) {
         absl::StrCat(request.namespace_name, "/", request.gang, " has no running pod"));
   }
   size_t gone = 0;
-  for (const PodIdentity& pod : pods) {
-    const Json options = Json::Object({{"apiVersion", "v1"},
-                                       {"kind", "DeleteOptions"},
-                                       {"preconditions", Json::Object({{"uid", pod.uid}})}});
-    const absl::StatusOr<Json> deleted = hands.Ask(HttpMethod::kDelete, PathOf(request, pod.name),
-                                                   "application/json", options.Dump());
+  for (const Json& pod : pods) {
+    const Json& metadata = pod["metadata"];
+    const Json options =
+        Json::Object({{"apiVersion", "v1"},
+                      {"kind", "DeleteOptions"},
+                      {"preconditions", Json::Object({{"uid", metadata["uid"]}})}});
+    const absl::StatusOr<Json> deleted =
+        hands.Ask(HttpMethod::kDelete, PathOf(request, metadata["name"].AsString()),
+                  "application/json", options.Dump());
     // Its controller may have made another one of that name already.
     const bool is_gone =
         deleted.ok() || absl::IsNotFound(deleted.status()) || absl::IsAborted(deleted.status());
@@ -212,7 +212,24 @@ absl::StatusOr<size_t> Requeue(const HandsRequest& request) {
     }
     ++gone;
   }
-  return gone;
+  return pods;
+}
+
+// For a program; false = a person wants a sentence.
+bool PrintedFor(const HandsRequest& request, const std::vector<Json>& objects) {
+  if (request.output == "name") {
+    for (const Json& object : objects) {
+      const bool is_pod = object["kind"].AsString() == "Pod";
+      std::cout << (is_pod ? "pod" : absl::StrCat("podgroup.", kManipleGroup)) << "/"
+                << object["metadata"]["name"].AsString() << "\n";
+    }
+    return true;
+  }
+  const Json list =
+      Json::Object({{"apiVersion", "v1"}, {"kind", "List"}, {"items", Json::Array(objects)}});
+  const std::string document = DocumentOf(list, request.output);
+  std::cout << document;
+  return !document.empty();
 }
 
 }  // namespace
@@ -221,6 +238,7 @@ int RunHold(const HandsRequest& given) {
   const HandsRequest request = InItsNamespace(given);
   const absl::StatusOr<std::vector<Json>> held = SetHolds(request, "true");
   if (!held.ok()) return Complain(held.status().message());
+  if (PrintedFor(request, *held)) return 0;
   for (const Json& object : *held) {
     const bool runs = object["status"]["phase"].AsString() == "Running";
     std::cout << request.namespace_name << "/" << object["metadata"]["name"].AsString()
@@ -233,6 +251,7 @@ int RunRelease(const HandsRequest& given) {
   const HandsRequest request = InItsNamespace(given);
   const absl::StatusOr<std::vector<Json>> released = SetHolds(request, nullptr);
   if (!released.ok()) return Complain(released.status().message());
+  if (PrintedFor(request, *released)) return 0;
   for (const Json& object : *released) {
     std::cout << request.namespace_name << "/" << object["metadata"]["name"].AsString()
               << " is released\n";
@@ -242,10 +261,11 @@ int RunRelease(const HandsRequest& given) {
 
 int RunRequeue(const HandsRequest& given) {
   const HandsRequest request = InItsNamespace(given);
-  const absl::StatusOr<size_t> pods = Requeue(request);
+  const absl::StatusOr<std::vector<Json>> pods = Requeue(request);
   if (!pods.ok()) return Complain(pods.status().message());
-  std::cout << request.namespace_name << "/" << request.gang << ": " << *pods
-            << (*pods == 1 ? " pod was" : " pods were") << " deleted\n";
+  if (PrintedFor(request, *pods)) return 0;
+  std::cout << request.namespace_name << "/" << request.gang << ": " << pods->size()
+            << (pods->size() == 1 ? " pod was" : " pods were") << " deleted\n";
   return 0;
 }
 

@@ -14,6 +14,8 @@ struct HandsRequest {
   std::string gang;  // its PodGroup, a pod without one, or what declares it: "pytorchjob/train"
   // Deletes pods, too, that no controller will make again.
   bool force = false;
+  // json, yaml or name: prints the objects that were written or deleted, in place of a sentence.
+  std::string output;
 };
 
 // Annotates its PodGroup, or the pod that has none, so that nothing of it starts; or takes that

@@ -12,7 +12,6 @@
 #include "api/base/status_macros.h"
 #include "api/codec/json.h"
 #include "api/codec/kubernetes_time.h"
-#include "api/codec/yaml.h"
 #include "api/http/http.h"
 #include "api/model/maniple_types.h"
 #include "api/model/object.h"
@@ -53,9 +52,9 @@ std::string OfManiple(absl::string_view resource) {
 template <typename Text>
 std::string Worded(const Asked& asked, const Json& answer, const Text& text) {
   const std::string& output = asked.common.output;
-  if (output == "json") return absl::StrCat(answer.DumpPretty(), "\n");
-  if (output == "yaml") return absl::StrCat(asked.view.watch ? "---\n" : "", DumpYaml(answer));
-  return text(answer);
+  const std::string document = DocumentOf(answer, output);
+  if (document.empty()) return text(answer);
+  return absl::StrCat(asked.view.watch && output == "yaml" ? "---\n" : "", document);
 }
 
 template <typename Text>

@@ -38,6 +38,13 @@ class HandsTest : public ::testing::Test {
             .namespace_name = "default",
             .gang = gang};
   }
+  static std::string Printed(int (*run)(const HandsRequest&), HandsRequest request,
+                             const std::string& output) {
+    request.output = output;
+    ::testing::internal::CaptureStdout();
+    EXPECT_EQ(run(request), 0);
+    return ::testing::internal::GetCapturedStdout();
+  }
   static std::string PodWithUid(const std::string& uid) {
     return HttpReply(
         "200 OK", absl::StrCat(R"({"kind": "Pod", "metadata": {"name": "train-0", "uid": ")", uid,
@@ -68,6 +75,19 @@ TEST_F(HandsTest, APodIsHeldWhateverASchedulerOfAnotherClusterSaysOfItsName) {
   const ScriptedReplies cluster({HttpReply("404 Not Found", "{}"), PodWithUid("other")});
   EXPECT_EQ(RunHold(On(cluster, "train-0")), 0);
   EXPECT_EQ(cluster.asked(), 3u);
+}
+
+TEST_F(HandsTest, AProgramReadsWhichObjectsWereWrittenOrDeleted) {
+  const ScriptedReplies group(
+      {HttpReply("200 OK", R"({"kind": "PodGroup", "metadata": {"name": "train"}})")});
+  EXPECT_EQ(Printed(RunHold, On(group, "train"), "name"),
+            "podgroup.scheduling.maniple.dev/train\n");
+  const Json list = *Json::Parse(Printed(RunRelease, On(group, "train"), "json"));
+  EXPECT_EQ(list["kind"].AsString(), "List");
+  EXPECT_EQ(list["items"].items()[0]["metadata"]["name"].AsString(), "train");
+  EXPECT_THAT(Printed(RunRelease, On(group, "train"), "yaml"), HasSubstr("- kind: PodGroup"));
+  const ScriptedReplies pods({PodWithUid("known"), HttpReply("200 OK", "{}")});
+  EXPECT_EQ(Printed(RunRequeue, On(pods, "train"), "name"), "pod/train-0\n");
 }
 
 }  // namespace
