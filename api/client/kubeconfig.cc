@@ -303,8 +303,8 @@ absl::StatusOr<ClientConfig> LoadClientConfig(const ClientConfigSource& source) 
   }
   if (!environment.service_host.empty()) return InCluster(environment);
   return absl::NotFoundError(
-      "no API server is known: give --kubeconfig or --server, set KUBECONFIG, or run in a pod with "
-      "a service account");
+      "no API server is known: give --kubeconfig, set KUBECONFIG, or run in a pod with a service "
+      "account");
 }
 
 }  // namespace maniple
