@@ -74,6 +74,11 @@ std::string ReasonOf(const Json& queues, const Json& queue, const Json& row) {
   if (!IsZero(row["lent"].AsString())) {
     absl::StrAppend(&text, ", ", row["lent"].AsString(), " of its own is lent to others");
   }
+  const auto limit = [&](const char* name, absl::string_view what) {
+    if (!row[name].is_null()) absl::StrAppend(&text, what, row[name].AsString());
+  };
+  limit("borrowingLimit", ", it borrows at most ");
+  limit("lendingLimit", ", it lends at most ");
   return text;
 }
 

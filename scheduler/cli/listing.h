@@ -18,7 +18,8 @@ namespace maniple {
 [[nodiscard]] std::string WideGangTable(const Json& gangs, absl::Time now);
 // As NodeTable, with memory, taints and the domains of the default Topology, broadest first.
 [[nodiscard]] std::string WideNodeTable(const Json& nodes);
-// For each Queue: what it uses of its own, what it borrows and who of its Cohort lends that.
+// For each Queue: what it uses of its own, its limits, what it borrows and who of its Cohort lends
+// that.
 [[nodiscard]] std::string QueueReasons(const Json& queues);
 // Cohorts as a tree, parents first, with the Queues of each.
 [[nodiscard]] std::string CohortTable(const Json& cohorts);

@@ -99,6 +99,8 @@ void Fill(const QuotaUsageView& quota, pb::Usage& out) {
   out.set_used(text(quota.used));
   out.set_borrowed(text(quota.borrowed));
   out.set_lent(text(quota.lent));
+  if (quota.borrowing_limit.has_value()) out.set_borrowing_limit(text(*quota.borrowing_limit));
+  if (quota.lending_limit.has_value()) out.set_lending_limit(text(*quota.lending_limit));
 }
 
 bool HasMember(const GangView& gang, absl::string_view pod) {

@@ -140,6 +140,15 @@ TEST(AdminJson, GivesEveryFlavorItsOwnUsage) {
   EXPECT_EQ(usage["borrowed"].AsString(), "4");
 }
 
+TEST(AdminJson, OnlyALimitThatThereIsIsTold) {
+  ClusterView view = SomeCluster();
+  view.queues[0].usage[1].borrowing_limit = Amount(0);
+  const Json queues = *Json::Parse(*AdminJson(view, ParseAdminTarget("/queues")));
+  const Json usage = queues["items"].items()[0]["usage"].items()[1];
+  EXPECT_EQ(usage["borrowingLimit"].AsString(), "0");
+  EXPECT_TRUE(usage["lendingLimit"].is_null());
+}
+
 TEST(AdminJson, TheQuotaLineStandsOnlyWhereQuotaIsInTheWay) {
   EXPECT_TRUE(Page("/explain?namespace=research&name=big")["quota"].is_null());
   const Json gang = Page("/explain?namespace=research&name=over");
