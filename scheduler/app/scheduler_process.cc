@@ -163,7 +163,7 @@ class SchedulerProcess::Impl final {
       }
       client_.OnTime(clock_.Now());
       inbox_.Push(client_.TakeNews());
-      LogProblems(problems);
+      TellProblems(problems);
       bulletin_.PostForbidden(client_.Forbidden());
       if (now >= traffic_due) {
         bulletin_.PostTraffic(transport_->counters().answers, client_.writer().lines());
@@ -172,14 +172,15 @@ class SchedulerProcess::Impl final {
     }
   }
 
-  // Each problem once, when it appears; and when none is left.
-  void LogProblems(std::vector<std::string>& told) {
+  // Tells each problem once, when it appears; and when none is left.
+  void TellProblems(std::vector<std::string>& told) {
     std::vector<std::string> problems = client_.Problems();
     if (problems == told) return;
     for (const std::string& problem : problems) {
       if (std::find(told.begin(), told.end(), problem) == told.end()) LOG(WARNING) << problem;
     }
     if (problems.empty()) LOG(INFO) << "no problem with the API server is left";
+    bulletin_.PostProblems(problems);
     told = std::move(problems);
   }
 

@@ -1,5 +1,7 @@
 #include "scheduler/app/answers/diagnosis.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "api/base/clock.h"
@@ -15,6 +17,7 @@ namespace pb = admin::v1;
 
 constexpr double kMost = 0.99;
 constexpr double kMebi = 1 << 20;
+constexpr size_t kProblemsNamed = 3;
 
 double Seconds(absl::Time time) {
   return time == absl::InfinitePast() ? 0 : absl::ToDoubleSeconds(time - absl::UnixEpoch());
@@ -79,6 +82,14 @@ std::string Troubles(const Json& diagnosis) {
                     "; the last object that was read is ", diagnosis["lastObject"].AsString(),
                     "\n");
   }
+  const std::vector<Json>& problems = diagnosis["problems"].items();
+  for (size_t i = 0; i < std::min(problems.size(), kProblemsNamed); ++i) {
+    absl::StrAppend(&text, "  ! ", problems[i].AsString(), "\n");
+  }
+  if (problems.size() > kProblemsNamed) {
+    absl::StrAppend(&text, "  ! and ", problems.size() - kProblemsNamed,
+                    " more with the API server\n");
+  }
   for (const Json& row : diagnosis["forbidden"].items()) {
     absl::StrAppend(&text, "  ! the API server forbids Maniple to ", row["right"].AsString(), " (",
                     Number(row["times"]), " times)\n");
@@ -112,7 +123,8 @@ DiagnosisFacts FactsOf(Bulletin& bulletin) {
                       .turns = bulletin.turn_times(),
                       .process = FiguresOfThisProcess(),
                       .figures = bulletin.figures(),
-                      .now = RealClock().Now()}};
+                      .now = RealClock().Now()},
+          .problems = bulletin.problems()};
 }
 
 void DiagnosisInto(const DiagnosisFacts& facts, pb::Diagnosis& out) {
@@ -138,6 +150,7 @@ void DiagnosisInto(const DiagnosisFacts& facts, pb::Diagnosis& out) {
   FillCounters(facts.counters, out);
   FillForbidden(facts.counters.forbidden, out);
   for (const ForbiddenCounts& forbidden : process.forbidden) FillForbidden(forbidden, out);
+  for (const std::string& problem : facts.problems) out.add_problems(problem);
 }
 
 absl::StatusOr<std::string> DiagnosisJson(const DiagnosisFacts& facts) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -23,6 +24,7 @@ struct DiagnosisFacts {
   LoopCounters counters;
   Bulletin::Health health;
   ProcessFacts process;
+  std::vector<std::string> problems = {};  // with the API server
 };
 // What is published now. The caller adds what only it knows: refused reviews, listeners, the name
 // of the API server. Any thread.

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -63,7 +64,7 @@ bool IsLoopback(const ListenAddress& address) {
   in6_addr v6{};
   if (::inet_pton(AF_INET, address.host.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == 127;
   if (::inet_pton(AF_INET6, address.host.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6);
-  return address.host == "localhost";
+  return absl::EqualsIgnoreCase(address.host, "localhost");
 }
 
 std::string DefaultAdminAddress() {

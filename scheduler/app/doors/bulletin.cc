@@ -29,6 +29,16 @@ void Bulletin::PostTraffic(const Answers& answers, const WriteLines& writes) {
   writes_ = writes;
 }
 
+void Bulletin::PostProblems(std::vector<std::string> problems) {
+  MutexLock lock(mutex_);
+  problems_ = std::move(problems);
+}
+
+std::vector<std::string> Bulletin::problems() {
+  MutexLock lock(mutex_);
+  return problems_;
+}
+
 Answers Bulletin::answers() {
   MutexLock lock(mutex_);
   return answers_;

@@ -48,12 +48,14 @@ class Bulletin final {
   // IO thread.
   void PostForbidden(const ForbiddenCounts& forbidden);
   void PostTraffic(const Answers& answers, const WriteLines& writes);
+  void PostProblems(std::vector<std::string> problems);  // with the API server
 
   // Any thread.
   [[nodiscard]] LoopCounters counters();
   [[nodiscard]] Answers answers();            // of the API server
   [[nodiscard]] WriteLines writes();          // to it
   [[nodiscard]] ForbiddenCounts forbidden();  // of what is not written
+  [[nodiscard]] std::vector<std::string> problems();
   [[nodiscard]] Health health();
   [[nodiscard]] TurnTimes turn_times();
   // The latest view if it was begun since `least`; else null, and one is wanted: ask again when it
@@ -81,6 +83,7 @@ class Bulletin final {
   ForbiddenCounts forbidden_ ABSL_GUARDED_BY(mutex_);
   Answers answers_ ABSL_GUARDED_BY(mutex_);
   WriteLines writes_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> problems_ ABSL_GUARDED_BY(mutex_);
   Health health_ ABSL_GUARDED_BY(mutex_);
   TurnTimes turn_times_ ABSL_GUARDED_BY(mutex_);
   ClusterFiguresPtr figures_ ABSL_GUARDED_BY(mutex_);

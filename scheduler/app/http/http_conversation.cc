@@ -133,7 +133,7 @@ void HttpConversation::Send(HttpPage page) {
   if (sending_ != nullptr) response_.body() = {sending_->data(), sending_->size()};
   response_.prepare_payload();
   if (only_head) response_.content_length(bytes_of_get);
-  stream_.ExpireAfter(limits_.write);
+  stream_.ExpireWhenStuck(limits_.write);
   http::async_write(stream_, response_,
                     [self = shared_from_this()](error_code error, size_t) { self->Sent(error); });
 }

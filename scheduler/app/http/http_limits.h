@@ -14,7 +14,7 @@ struct HttpLimits {
   absl::Duration handshake = absl::Seconds(10);
   absl::Duration request = absl::Seconds(30);  // from the last answer to the end of a request
   absl::Duration answer = absl::Seconds(5);
-  absl::Duration write = absl::Seconds(30);
+  absl::Duration write = absl::Seconds(30);  // without taking anything; six times that in all
 };
 
 }  // namespace maniple

@@ -37,7 +37,7 @@ void HttpOutflow::Start(const HttpPage& page, absl::Duration write) {
   head_.chunked(true);
   stream_.NeverExpire();
   WatchPeer();
-  stream_.ExpireAfter(write_);
+  stream_.ExpireWhenStuck(write_);
   busy_ = true;
   http::async_write_header(stream_, serializer_,
                            [self = owner_.lock(), this](error_code error, size_t) { Sent(error); });
@@ -50,7 +50,7 @@ void HttpOutflow::News() {
   if (*piece == nullptr || !host_.gate().Take(*piece)) return End();
   sending_ = *std::move(piece);
   busy_ = true;
-  stream_.ExpireAfter(write_);
+  stream_.ExpireWhenStuck(write_);
   asio::async_write(stream_, http::make_chunk(asio::buffer(sending_->data(), sending_->size())),
                     [self = owner_.lock(), this](error_code error, size_t) {
                       host_.gate().Return(std::exchange(sending_, nullptr));
@@ -67,7 +67,7 @@ void HttpOutflow::Sent(error_code error) {
 void HttpOutflow::End() {
   source_ = nullptr;
   busy_ = true;
-  stream_.ExpireAfter(write_);
+  stream_.ExpireWhenStuck(write_);
   asio::async_write(stream_, http::make_chunk_last(),
                     [self = owner_.lock(), this](error_code, size_t) { talk_.Close(); });
 }

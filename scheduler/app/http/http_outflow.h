@@ -2,7 +2,7 @@
 // of its endpoint.
 //
 // Part of a conversation, whose last page it is: when the pieces end, or the peer goes, it closes
-// it. A pending operation keeps the conversation alive. A peer that reads no piece within the time
+// it. A pending operation keeps the conversation alive. A peer that reads nothing within the time
 // for writing is closed; one that goes is noticed at once, since something is always being read.
 #pragma once
 
@@ -24,7 +24,7 @@ class HttpOutflow final {
   HttpOutflow(PeerStream& stream, HttpHost& host, HttpTalk& talk, std::weak_ptr<void> owner);
   ~HttpOutflow();
 
-  // A piece must be taken within `write`.
+  // Some of each piece must be taken within `write`: see PeerStream::ExpireWhenStuck.
   void Start(const HttpPage& page, absl::Duration write);
   // There may be a next piece.
   void News();

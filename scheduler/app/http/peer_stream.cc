@@ -1,10 +1,14 @@
 #include "scheduler/app/http/peer_stream.h"
 
+#include <algorithm>
+
 namespace maniple {
 namespace {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
+
+constexpr int kMostSilences = 6;
 
 }  // namespace
 
@@ -23,7 +27,13 @@ void PeerStream::LimitUnread(int bytes) {
 }
 
 void PeerStream::ExpireAfter(absl::Duration time) {
+  silence_ = absl::ZeroDuration();
   tcp_.expires_after(absl::ToChronoNanoseconds(time));
+}
+
+void PeerStream::ExpireWhenStuck(absl::Duration silence) {
+  silence_ = silence;
+  last_ = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(kMostSilences * silence);
 }
 
 void PeerStream::EndWriting() {
@@ -47,6 +57,10 @@ void PeerStream::Read(asio::mutable_buffer buffer, Done done) {
 }
 
 void PeerStream::Write(std::vector<asio::const_buffer> buffers, Done done) {
+  if (silence_ > absl::ZeroDuration()) {
+    tcp_.expires_at(
+        std::min(last_, std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(silence_)));
+  }
   if (!tls_.has_value()) return tcp_.async_write_some(buffers, std::move(done));
   tls_->async_write_some(buffers, std::move(done));
 }

@@ -10,6 +10,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
+#include <chrono>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -38,6 +39,8 @@ class PeerStream {
   void LimitUnread(int bytes);
   // What is pending, and what comes after, fails when it is not done by then.
   void ExpireAfter(absl::Duration time);
+  // Writes fail once the peer has taken nothing for so long, or not all within six times that.
+  void ExpireWhenStuck(absl::Duration silence);
   void NeverExpire() { tcp_.expires_never(); }
 
   // No more is said to the peer; it may still be heard.
@@ -67,6 +70,8 @@ class PeerStream {
   void Write(std::vector<boost::asio::const_buffer> buffers, Done done);
 
   boost::beast::tcp_stream tcp_;
+  absl::Duration silence_;  // zero: a write does not put the end off
+  std::chrono::steady_clock::time_point last_;
   std::optional<boost::beast::ssl_stream<boost::beast::tcp_stream&>> tls_;
 };
 

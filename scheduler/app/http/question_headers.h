@@ -16,7 +16,8 @@ namespace maniple {
 // The API server's proxy keeps a reader's Authorization to itself, so there is a second header.
 template <typename Request>
 [[nodiscard]] Secret TokenIn(const Request& request) {
-  if (const auto own = request.find("X-Maniple-Token"); own != request.end()) {
+  if (const auto own = request.find("X-Maniple-Token");
+      own != request.end() && !own->value().empty()) {
     return Secret(std::string(own->value()));
   }
   const auto found = request.find(boost::beast::http::field::authorization);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -155,6 +156,25 @@ TEST_F(HttpEndpointTest, WhoSaysNothingOrReadsNothingIsClosed) {
   Await([&] { return asked.load(); });  // before that nobody is connected either
   Await([&] { return endpoint_->counters().connections == 0; });
   EXPECT_LT(deaf->ReadToEnd().size(), 16u << 20);
+}
+
+// The fear: a large answer never arrives over a slow line, and a page connects again for ever.
+TEST_F(HttpEndpointTest, WhoReadsSlowlyGetsTheWholeAnswer) {
+  const size_t bytes = 24u << 20;  // more than the kernel takes at once
+  Serve({.write = absl::Seconds(1)},
+        [&](const HttpQuestion&) { return HttpPage{.body = Body(bytes)}; });
+  const auto slow = Client();
+  slow->Send(kGet);
+  std::vector<char> piece(bytes / 16);
+  size_t read = 0;
+  for (auto next = std::chrono::steady_clock::now();; next += std::chrono::milliseconds(120)) {
+    Await([&] { return std::chrono::steady_clock::now() >= next; });
+    const ssize_t got = recv(slow->descriptor(), piece.data(), piece.size(), MSG_WAITALL);
+    if (got <= 0) break;
+    read += static_cast<size_t>(got);
+    if (read >= bytes) break;
+  }
+  EXPECT_GE(read, bytes);
 }
 
 TEST_F(HttpEndpointTest, WhatHasNoAnswerYetIsAskedAgainWhenThereIsNews) {

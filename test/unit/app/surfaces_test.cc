@@ -223,12 +223,15 @@ TEST(Printing, ADiagnosisBeginsWithWhatIsWrong) {
   facts.process.leading = facts.process.synced = false;
   facts.health.progress = absl::FromUnixSeconds(3900);
   facts.health.at = {ResourceKind::kPod, "research", "huge"};
+  facts.problems = {"list of pods: no answer", "b", "c", "d"};
   facts.counters.forbidden[{.verb = "patch", .group = "", .resource = "nodes"}] = 7;
   EXPECT_THAT(DiagnosisOf(facts),
               HasSubstr(": stands by, and decides nothing\n"
                         "  ! the first lists are not complete: nothing is decided yet\n"
                         "  ! no turn has ended for 101s; the last object that was read is "
                         "Pod research/huge\n"
+                        "  ! list of pods: no answer\n  ! b\n  ! c\n"
+                        "  ! and 1 more with the API server\n"
                         "  ! the API server forbids Maniple to patch nodes (7 times)\n  up"));
 }
 
