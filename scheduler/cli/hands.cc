@@ -86,12 +86,13 @@ absl::StatusOr<Json> Explained(const HandsRequest& request, absl::string_view na
 }
 
 // Whether the scheduler means this pod by its name. It may be of another cluster than the
-// kubeconfig, or know an older pod.
+// kubeconfig, or know an older pod. One of an older version tells no uid.
 bool IsPodOf(const Json& gang, const Json& pod) {
   const Json& metadata = pod["metadata"];
   return std::ranges::any_of(gang["pods"].items(), [&](const Json& member) {
+    const std::string& uid = member["uid"].AsString();
     return member["pod"].AsString() == metadata["name"].AsString() &&
-           member["uid"].AsString() == metadata["uid"].AsString();
+           (uid.empty() || uid == metadata["uid"].AsString());
   });
 }
 
