@@ -59,12 +59,13 @@ class Hands final {
 };
 
 std::string PathOf(const HandsRequest& request, const std::string& pod) {
-  return absl::StrCat("/api/v1/namespaces/", request.namespace_name, "/pods/", UrlEncoded(pod));
+  return absl::StrCat("/api/v1/namespaces/", UrlEncoded(request.namespace_name), "/pods/",
+                      UrlEncoded(pod));
 }
 
 std::string PathOfGroups(const HandsRequest& request) {
   return absl::StrCat("/apis/", kManipleGroup, "/", kManipleVersion, "/namespaces/",
-                      request.namespace_name, "/podgroups");
+                      UrlEncoded(request.namespace_name), "/podgroups");
 }
 
 // Of "pytorchjob/train" the PodGroups that stand for it, one for each of its gangs; else the name.
