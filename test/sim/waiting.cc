@@ -351,8 +351,9 @@ void CheckNothingRunnableWaits(Truth& truth, Holds holds, absl::Time now) {
     // Whether room is held rightly is left to the scheduler's own check, and to the end of the
     // hold.
     if (group.reason == "HeldByReservation") continue;
-    // Neither a repair nor a member beyond the quorum says so.
-    const bool says_so = group.reason != "QuorumLost" && group.reason != "Bound";
+    // Neither a repair nor a member beyond the quorum says so, nor who evicts others beside it.
+    const bool says_so = group.reason != "QuorumLost" && group.reason != "Bound" &&
+                         group.reason != "WaitingForPreemption";
     if (!says_so && holds == Holds::kSome) continue;
     if (!CouldStart(truth, gang)) continue;
     truth.Violated(now, absl::StrCat("NothingRunnableWaits: ", gang.key, " needs ", TextOf(gang),
