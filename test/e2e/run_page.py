@@ -155,6 +155,7 @@ def a_page_left_behind_a_namespace_shows_that_one(server):
     with a_page(server) as (seen, scheduler):
         seen.open(f"http://127.0.0.1:{scheduler.port}/?namespace=elsewhere")
         seen.await_text("header", "24 of 32 GPUs used")
+        seen.await_text(".waiting", "No gang of namespace elsewhere is known.")
         assert "next" not in seen.text(".waiting"), seen.text(".waiting")
         seen.click(".map button[aria-pressed]")
         seen.await_text("table.nodes", "other")

@@ -6,7 +6,7 @@ import { now } from './clock.js';
 import { asksText, number, plural } from './format.js';
 import { html } from './html.js';
 import { QueueMark } from './marks.js';
-import { cluster, gangKey, gangRow, waiting, waits, whyEmpty } from './store.js';
+import { cluster, gangKey, gangRow, gangs, sees, waiting, waits, whyEmpty } from './store.js';
 import { Age, ClockTime, Relative } from './times.js';
 import { lights, lit, open, pinnedQueue } from './view.js';
 
@@ -63,11 +63,10 @@ export function Waiting() {
 
 function emptyText(all) {
   if (all > 0) return whyEmpty('No gang that waits matches the filter.');
-  return whyEmpty(
-    cluster.value.leading
-      ? 'Nobody waits. Every gang that asked has its place. ✓'
-      : 'This scheduler stands by. Only the one that decides knows who waits.',
-  );
+  if (!cluster.value.leading) return whyEmpty('This scheduler stands by. Only the one that decides knows who waits.');
+  const chosen = sees.value.namespace; // which may be mistyped
+  if (chosen && gangs.value.length === 0) return `No gang of namespace ${chosen} is known.`;
+  return 'Nobody waits. Every gang that asked has its place. ✓';
 }
 
 // While `held`, rows stay where they are: gone ones are kept, new ones are only counted.
