@@ -121,6 +121,7 @@ def the_map_has_a_twin_that_is_a_table(server):
         assert len(rows) == 4 and sum("default/old" in row for row in rows) == 3, rows
         server.api.must("PATCH", "/api/v1/nodes/node-003", {"spec": {"unschedulable": True}}, "application/merge-patch+json")
         seen.await_text("table.nodes", "cordoned")
+        seen.await_text("header", "8 cordoned")
 
 
 def the_map_shows_nvlink_domains_where_there_are_some(server):

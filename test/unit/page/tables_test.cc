@@ -52,6 +52,21 @@ TEST(PageTables, GangsOfOtherNamespacesOnANodeAreOneNumber) {
   EXPECT_THAT(PageTables(view, {}), HasSubstr("<td>a/mine 4, ab/theirs 2, b/more 1</td>"));
 }
 
+TEST(PageTables, ANodeThatIsNotReadyIsToldFromOneThatIsCordoned) {
+  ClusterView view;
+  const std::vector<NodeResourceView> gpus = {{"nvidia.com/gpu", Amount(8), Amount(8), true}};
+  view.nodes = {
+      {.name = "a", .schedulable = false, .resources = gpus},
+      {.name = "b", .taints = {{.key = "node.kubernetes.io/not-ready"}}, .resources = gpus},
+      {.name = "c", .taints = {{.key = "node.kubernetes.io/unreachable"}}, .resources = gpus},
+      {.name = "d", .taints = {{.key = "team"}}, .resources = gpus}};
+  const std::string html = PageTables(view, {});
+  EXPECT_THAT(html, HasSubstr("<td>a</td><td>cordoned</td>"));
+  EXPECT_THAT(html, HasSubstr("<td>b</td><td>not ready</td>"));
+  EXPECT_THAT(html, HasSubstr("<td>c</td><td>unreachable</td>"));
+  EXPECT_THAT(html, HasSubstr("<td>d</td><td></td>"));
+}
+
 TEST(PageTables, EveryRowHasTheCellsOfItsHead) {
   ClusterView view;
   view.gangs = {{.namespace_name = "a", .name = "g", .position = 1}};

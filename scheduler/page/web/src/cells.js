@@ -2,22 +2,18 @@
 import { sevenths } from './format.js';
 import { compare } from './tree.js';
 
-const reasonsToCross = /^node\.kubernetes\.io\/(not-ready|unreachable|unschedulable)\b/;
+const closingTaint = /^node\.kubernetes\.io\/(not-ready|unreachable|unschedulable)\b/;
+const closingWords = { 'not-ready': 'not ready', unreachable: 'unreachable', unschedulable: 'cordoned' };
 
-// Nothing new starts on it: it is cordoned, or not ready.
-export function isClosed(node) {
-  return Boolean(node.cordoned) || (node.taints ?? []).some((taint) => reasonsToCross.test(taint));
-}
-
+// Why nothing new starts on it: "cordoned", "not ready" or "unreachable"; '' = it may.
 export function closedText(node) {
   if (node.cordoned) return 'cordoned';
-  const taint = (node.taints ?? []).find((text) => reasonsToCross.test(text));
-  return taint === undefined
-    ? ''
-    : taint
-        .replace(/^node\.kubernetes\.io\//, '')
-        .replace(/:.*$/, '')
-        .replace('-', ' ');
+  const taint = (node.taints ?? []).find((text) => closingTaint.test(text));
+  return taint === undefined ? '' : closingWords[closingTaint.exec(taint)[1]];
+}
+
+export function isClosed(node) {
+  return closedText(node) !== '';
 }
 
 export function stateOf(use) {
@@ -64,16 +60,17 @@ export function widthOf(node) {
   return last === undefined ? 0 : last.x + last.n * last.width;
 }
 
-// Sums over nodes, whole GPUs and slices apart: {gpus: {all, used, held, closed}, slices: {…}}.
+// Sums over nodes, whole GPUs and slices apart: {gpus: {all, used, held, closed}, slices: {…}}. `closed` is by the
+// word of closedText.
 export function totalsOf(nodes) {
-  const none = () => ({ all: 0, used: 0, held: 0, closed: 0 });
+  const none = () => ({ all: 0, used: 0, held: 0, closed: {} });
   const totals = { gpus: none(), slices: none() };
   for (const node of nodes) {
-    const closed = isClosed(node);
+    const closed = closedText(node);
     for (const gpu of node.gpus ?? []) {
       const sum = sevenths(gpu.name) > 0 ? totals.slices : totals.gpus;
       sum.all += gpu.all ?? 0;
-      if (closed) sum.closed += gpu.all ?? 0;
+      if (closed) sum.closed[closed] = (sum.closed[closed] ?? 0) + (gpu.all ?? 0);
       for (const use of gpu.uses ?? []) {
         if (use.held) sum.held += use.n;
         else sum.used += use.n;

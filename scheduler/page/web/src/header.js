@@ -76,7 +76,8 @@ function Totals() {
 }
 
 function rest({ held, closed }) {
-  return [held > 0 ? ` · ${number(held)} held` : '', closed > 0 ? ` · ${number(closed)} cordoned` : ''].join('');
+  const parts = [['held', held], ...Object.entries(closed).sort()];
+  return parts.map(([word, count]) => (count > 0 ? ` · ${number(count)} ${word}` : '')).join('');
 }
 
 function NamespaceField() {

@@ -1,6 +1,6 @@
 // What the map tells about the place under the pointer or the cursor.
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { closedText, isClosed, runsOf, stateOf } from './cells.js';
+import { closedText, runsOf, stateOf } from './cells.js';
 import { number, sevenths, shortResource } from './format.js';
 import { html } from './html.js';
 import { QueueMark } from './marks.js';
@@ -81,12 +81,14 @@ function useText({ resource, use }) {
 
 function describeRack(rack) {
   const sums = new Map();
-  let [all, free, closed] = [0, 0, 0];
+  const closed = {};
+  let [all, free] = [0, 0];
   for (const name of rack.nodes) {
     const row = tables.node.get(name) ?? {};
+    const word = closedText(row);
     for (const { use, n, width } of runsOf(row)) {
       all += n * width;
-      if (use === null && isClosed(row)) closed += n * width;
+      if (use === null && word !== '') closed[word] = (closed[word] ?? 0) + n * width;
       else if (use === null) free += n * width;
       else {
         const text = `${use.queue ?? 'other'}${use.held ? ' · held' : ''}`;
@@ -97,7 +99,7 @@ function describeRack(rack) {
     }
   }
   const lines = [...sums.values()].sort((a, b) => b.amount - a.amount);
-  if (closed > 0) lines.push({ text: 'cordoned or not ready', amount: closed });
+  for (const [text, amount] of Object.entries(closed).sort()) lines.push({ text, amount });
   lines.push({ text: 'free', amount: free });
   return {
     title: [rack.block, rack.title].filter(Boolean).join(' / '),

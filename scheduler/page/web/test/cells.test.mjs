@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runsOf, totalsOf, widthOf } from '../src/cells.js';
+import { closedText, runsOf, totalsOf, widthOf } from '../src/cells.js';
 
 const gpu = 'nvidia.com/gpu';
 const slice = 'nvidia.com/mig-3g.40gb';
@@ -43,6 +43,23 @@ test('sums keep used, held and slices apart', () => {
     { name: 'a', cordoned: true, gpus: [{ name: gpu, all: 8, uses: [{ n: 3 }, { n: 2, held: true }] }] },
     { name: 'b', gpus: [{ name: slice, all: 4, uses: [{ n: 1, leaving: true }] }] },
   ]);
-  assert.deepEqual(gpus, { all: 8, used: 3, held: 2, closed: 8 });
-  assert.deepEqual(slices, { all: 4, used: 1, held: 0, closed: 0 });
+  assert.deepEqual(gpus, { all: 8, used: 3, held: 2, closed: { cordoned: 8 } });
+  assert.deepEqual(slices, { all: 4, used: 1, held: 0, closed: {} });
+});
+
+// Fear: somebody looks for who cordoned a node whose kubelet has died.
+test('cordoned nodes and nodes that are not ready are counted apart', () => {
+  const node = (taint, cordoned) => ({
+    cordoned,
+    taints: [`node.kubernetes.io/${taint}`],
+    gpus: [{ name: gpu, all: 8 }],
+  });
+  const nodes = [
+    node('unschedulable:NoSchedule', true),
+    node('not-ready:NoSchedule'),
+    node('unreachable:NoExecute'),
+    node('memory-pressure:NoSchedule'),
+  ];
+  assert.deepEqual(nodes.map(closedText), ['cordoned', 'not ready', 'unreachable', '']);
+  assert.deepEqual(totalsOf(nodes).gpus.closed, { cordoned: 8, 'not ready': 8, unreachable: 8 });
 });
