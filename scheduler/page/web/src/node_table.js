@@ -4,6 +4,7 @@ import { closedText, isClosed, runsOf, stateOf } from './cells.js';
 import { number, shortResource } from './format.js';
 import { html } from './html.js';
 import { QueueMark } from './marks.js';
+import { nodeText } from './search.js';
 import { nodes } from './store.js';
 import { TableHead } from './table.js';
 import { compare } from './tree.js';
@@ -14,7 +15,7 @@ const filter = signal('');
 
 export function NodeTable() {
   const wanted = filter.value.trim().toLowerCase();
-  const matching = nodes.value.filter((node) => wanted === '' || textOf(node).includes(wanted));
+  const matching = nodes.value.filter((node) => wanted === '' || nodeText(node).includes(wanted));
   matching.sort((a, b) => compare((a.path ?? []).join('/'), (b.path ?? []).join('/')) || compare(a.name, b.name));
   const note =
     matching.length > capped
@@ -41,11 +42,6 @@ export function NodeTable() {
       </table>
     </div>
   `;
-}
-
-function textOf(node) {
-  const uses = (node.gpus ?? []).flatMap((gpu) => (gpu.uses ?? []).map((use) => `${use.gang} ${use.queue}`));
-  return [node.name, ...(node.path ?? []), closedText(node), ...uses].join(' ').toLowerCase();
 }
 
 function Row({ node }) {

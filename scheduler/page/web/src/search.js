@@ -1,4 +1,5 @@
 // Finds gangs, nodes and Queues by a part of their name. Knows no DOM.
+import { closedText } from './cells.js';
 import { compare } from './tree.js';
 
 const most = 12;
@@ -18,4 +19,11 @@ export function searchRows(text, { gang, node, queue }) {
   for (const [name, row] of node) consider('node', name, name, (row.path ?? []).filter(Boolean).join(' / '));
   hits.sort((a, b) => a.rank - b.rank || compare(a.label, b.label));
   return hits.slice(0, most);
+}
+
+// What a node's row in the table says, in small letters.
+export function nodeText(node) {
+  const uses = (node.gpus ?? []).flatMap((gpu) => gpu.uses ?? []);
+  const users = uses.map((use) => `${use.gang ?? 'other'} ${use.queue ?? ''}`);
+  return [node.name, ...(node.path ?? []), closedText(node), ...users].join(' ').toLowerCase();
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { amount, asksText, commonPrefix, duration, membersText, sevenths } from '../src/format.js';
 import { placeEvents, summary } from '../src/lanes.js';
-import { searchRows } from '../src/search.js';
+import { nodeText, searchRows } from '../src/search.js';
 
 test('durations have two units at most', () => {
   const written = [0, 59, 60, 3599, 3600, 4000, 36_000, 90_000, 2e6].map(duration);
@@ -64,6 +64,14 @@ test('names that begin with the text come first', () => {
     searchRows('TRAIN', tables).map((hit) => hit.kind),
     ['gang', 'queue'],
   );
+});
+
+// Fear: "undefined" and "other" find every node or none.
+test('a node is found by what its row in the table says', () => {
+  const uses = [{ n: 1, gang: 'a/Train' }, { n: 2 }];
+  const text = nodeText({ name: 'n1', path: ['', 'r1'], cordoned: true, gpus: [{ name: 'nvidia.com/gpu', uses }] });
+  for (const word of ['n1', 'r1', 'cordoned', 'a/train', 'other']) assert.ok(text.includes(word), word);
+  assert.ok(!text.includes('undefined'), text);
 });
 
 // Fear: whoever runs is counted as bound once more.
