@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "scheduler/page/node_uses.h"
 #include "scheduler/page/row_text.h"
 
 namespace maniple {
@@ -72,58 +73,25 @@ std::string CohortText(const std::string& key, const CohortView& cohort) {
   return row.Take();
 }
 
-// Writes the uses of one resource of a node, and keeps account of the rest.
-class UsesText final {
- public:
-  UsesText(int64_t taken, const SeenGangs& seen)
-      : left_(std::max<int64_t>(taken, 0)), seen_(seen) {}
-
-  void Add(const std::string& gang, int64_t amount, absl::string_view flag) {
-    // Held room may still be in use: then it counts for its user.
-    if (flag == "held") amount = std::min(amount, left_);
-    if (amount <= 0) return;
-    left_ -= std::min(left_, amount);
-    const auto found = seen_.find(gang);
-    if (found == seen_.end()) return Put(amount, "", "", flag);
-    Put(amount, gang, found->second->queue, flag);
+std::string UseText(const NodeUse& use, const SeenGangs& seen) {
+  RowText row;
+  row.Number("n", use.amount);
+  if (const auto found = seen.find(use.gang); found != seen.end()) {
+    row.Text("gang", use.gang).Text("queue", found->second->queue);
   }
-  [[nodiscard]] std::string Take() {
-    if (left_ > 0) Put(left_, "", "", "");
-    return text_.empty() ? "" : absl::StrCat("[", text_, "]");
-  }
-
- private:
-  void Put(int64_t amount, absl::string_view gang, absl::string_view queue,
-           absl::string_view flag) {
-    RowText use;
-    use.Number("n", amount).Text("gang", gang).Text("queue", queue);
-    if (!flag.empty()) use.Flag(flag, true);
-    absl::StrAppend(&text_, text_.empty() ? "" : ",", use.Take());
-  }
-
-  int64_t left_;  // taken, and not told yet
-  const SeenGangs& seen_;
-  std::string text_;
-};
+  if (!use.state.empty()) row.Flag(use.state, true);
+  return row.Take();
+}
 
 std::string GpusText(const NodeRow& node, const SeenGangs& seen) {
   std::string out;
   for (const NodeResourceView& resource : node.resources) {
     if (!resource.gpu) continue;
-    const int64_t all = resource.allocatable.units();
-    const int64_t free = std::clamp<int64_t>(resource.free.units(), 0, std::max<int64_t>(all, 0));
-    UsesText uses(all - free, seen);
-    for (const NodeUseView& use : node.uses) {
-      if (use.resource != resource.resource) continue;
-      uses.Add(use.gang, use.amount - use.leaving, "");
-      uses.Add(use.gang, use.leaving, "leaving");
-    }
-    for (const NodeUseView& use : node.held) {
-      if (use.resource == resource.resource) uses.Add(use.gang, use.amount, "held");
-    }
     RowText row;
-    row.Text("name", resource.resource).Number("all", all).Number("free", free);
-    row.Raw("uses", uses.Take());
+    row.Text("name", resource.resource).Number("all", resource.allocatable.units());
+    row.Number("free", FreeOf(resource));
+    row.Raw("uses", RowList(UsesOf(node, resource),
+                            [&seen](const NodeUse& use) { return UseText(use, seen); }));
     absl::StrAppend(&out, out.empty() ? "[" : ",", row.Take());
   }
   if (!out.empty()) out += ']';

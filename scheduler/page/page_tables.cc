@@ -11,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "api/base/time_text.h"
 #include "api/codec/quantity.h"
+#include "scheduler/page/node_uses.h"
 
 namespace maniple {
 namespace {
@@ -86,16 +87,20 @@ void AppendQueues(std::string& out, const ClusterView& view) {
   absl::StrAppend(&out, "</table>\n");
 }
 
-// Gangs that the reader may not see are told as one number.
-std::string UsersText(const NodeRow& node, const std::string& resource, const PageReader& reader) {
+// Pods of no gang, and gangs that the reader may not see, are told as one number.
+std::string UsersText(const NodeRow& node, const NodeResourceView& resource,
+                      const PageReader& reader) {
+  const std::string seen =
+      reader.namespace_name.empty() ? "" : absl::StrCat(reader.namespace_name, "/");
   std::vector<std::string> users;
   int64_t others = 0;
-  for (const NodeUseView& use : node.uses) {
-    if (use.resource != resource) continue;
-    const bool seen = reader.namespace_name.empty() ||
-                      absl::StartsWith(use.gang, absl::StrCat(reader.namespace_name, "/"));
-    if (!seen) others += use.amount;
-    if (seen) users.push_back(absl::StrCat(use.gang, " ", use.amount));
+  for (const NodeUse& use : UsesOf(node, resource)) {
+    if (use.gang.empty() || !absl::StartsWith(use.gang, seen)) {
+      others += use.amount;
+    } else {
+      users.push_back(
+          absl::StrCat(use.gang, " ", use.amount, use.state.empty() ? "" : " ", use.state));
+    }
   }
   if (others > 0) users.push_back(absl::StrCat("others ", others));
   return absl::StrJoin(users, ", ");
@@ -119,8 +124,8 @@ void AppendNodes(std::string& out, const ClusterView& view, const PageReader& re
       if (!resource.gpu) continue;
       AppendRow(out, "td",
                 {node.name, StateText(node), resource.resource,
-                 absl::StrCat(resource.allocatable.units()), absl::StrCat(resource.free.units()),
-                 UsersText(node, resource.resource, reader)});
+                 absl::StrCat(resource.allocatable.units()), absl::StrCat(FreeOf(resource)),
+                 UsersText(node, resource, reader)});
     }
   }
   absl::StrAppend(&out, "</table>\n");

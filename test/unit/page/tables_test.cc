@@ -52,6 +52,19 @@ TEST(PageTables, GangsOfOtherNamespacesOnANodeAreOneNumber) {
   EXPECT_THAT(PageTables(view, {}), HasSubstr("<td>a/mine 4, ab/theirs 2, b/more 1</td>"));
 }
 
+TEST(PageTables, WhatIsNotFreeIsToldInFull) {
+  ClusterView view;
+  view.nodes = {
+      {.name = "n",
+       .resources = {{"nvidia.com/gpu", Amount(8), Amount(0), true}},
+       .uses = {{.gang = "a/train", .resource = "nvidia.com/gpu", .amount = 4, .leaving = 1}},
+       .held = {{.gang = "a/next", .resource = "nvidia.com/gpu", .amount = 3}}}};
+  EXPECT_THAT(
+      PageTables(view, {}),
+      HasSubstr(
+          "<td>8</td><td>0</td><td>a/train 3, a/train 1 leaving, a/next 3 held, others 1</td>"));
+}
+
 TEST(PageTables, ANodeThatIsNotReadyIsToldFromOneThatIsCordoned) {
   ClusterView view;
   const std::vector<NodeResourceView> gpus = {{"nvidia.com/gpu", Amount(8), Amount(8), true}};
