@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "scheduler/page/node_uses.h"
 #include "scheduler/page/row_text.h"
 
@@ -98,9 +99,19 @@ std::string GpusText(const NodeRow& node, const SeenGangs& seen) {
   return out;
 }
 
-std::string NodeText(const std::string& key, const NodeRow& node, const SeenGangs& seen) {
+// The levels above a node. Where the last one is the host name, each node is a domain of its own.
+absl::Span<const std::string> LevelsAbove(const std::vector<std::string>& labels) {
+  absl::Span<const std::string> levels = labels;
+  if (!levels.empty() && levels.back() == "kubernetes.io/hostname") levels.remove_suffix(1);
+  return levels;
+}
+
+// `levels`: so many are above a node.
+std::string NodeText(const std::string& key, const NodeRow& node, size_t levels,
+                     const SeenGangs& seen) {
+  const auto path = absl::MakeConstSpan(node.path).subspan(0, levels);
   RowText row;
-  row.Text("k", key).Text("name", node.name).Raw("path", RowList(node.path, Quoted));
+  row.Text("k", key).Text("name", node.name).Raw("path", RowList(path, Quoted));
   row.Text("nvlink", node.nvlink).Flag("cordoned", !node.schedulable);
   row.Raw("taints",
           RowList(node.taints, [](const Taint& taint) { return Quoted(TaintText(taint)); }));
@@ -157,7 +168,7 @@ std::string ClusterText(const ClusterView& view, const PageReader& reader,
   sees.Text("namespace", reader.namespace_name).Flag("queues", reader.sees_queues);
   sees.Flag("nodes", reader.sees_nodes);
   row.Text("k", "cluster").Flag("leading", view.leader).Text("version", version);
-  row.Raw("sees", sees.Take()).Raw("levels", RowList(view.levels, Quoted));
+  row.Raw("sees", sees.Take()).Raw("levels", RowList(LevelsAbove(view.levels), Quoted));
   return row.Take();
 }
 
@@ -194,9 +205,10 @@ std::vector<PageRow> PageRowsOf(const ClusterView& view, const PageReader& reade
     }
   }
   if (reader.sees_nodes) {
+    const size_t levels = LevelsAbove(view.levels).size();
     for (const NodeRow& node : view.nodes) {
       add(absl::StrCat("node/", node.name),
-          [&](const std::string& k) { return NodeText(k, node, seen); });
+          [&](const std::string& k) { return NodeText(k, node, levels, seen); });
     }
   }
   std::ranges::sort(rows, {}, &PageRow::key);

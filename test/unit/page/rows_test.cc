@@ -157,6 +157,15 @@ TEST(PageRows, ANodeTellsItsNvlinkDomain) {
   EXPECT_EQ(RowsByKey(view).at("node/out").Dump(), "{\"k\":\"node/out\",\"name\":\"out\"}");
 }
 
+// The fear: every node is a rack of its own, and a map of thousands of racks shows no GPU.
+TEST(PageRows, TheLevelOfSingleNodesIsNoLevel) {
+  ClusterView view;
+  view.levels = {"rack", "kubernetes.io/hostname"};
+  view.nodes = {{.name = "n1", .path = {"r1", "n1"}}};
+  EXPECT_EQ(RowsByKey(view).at("cluster")["levels"].Dump(), "[\"rack\"]");
+  EXPECT_EQ(RowsByKey(view).at("node/n1")["path"].Dump(), "[\"r1\"]");
+}
+
 TEST(PageRows, GpuHoursOfAQueueAreWholeOnesOfAllItsNamespaces) {
   ClusterView view;
   view.queues = {
