@@ -1,7 +1,8 @@
 // A colour and a letter for every Queue. Knows no DOM.
 //
 // The colours are chosen by a hash of the name, so that a Queue looks the same on every load. Neighbours in the tree
-// are kept apart: while there are colours that no other Queue has, a Queue takes one of those.
+// are kept apart: while there are colours that no other Queue has, a Queue takes one of those. Later
+// ones differ by the letter.
 import { commonPrefix } from './format.js';
 
 // Seven of Okabe and Ito, which colour-blind eyes tell apart, then five that lie between them.
@@ -37,14 +38,17 @@ export function hashOf(name) {
 export function marksOf(names) {
   const marks = new Map();
   const prefix = commonPrefix(names).length;
-  const taken = new Set();
-  const letters = new Set();
+  const [hues, letters, pairs] = [new Set(), new Set(), new Set()]; // that some Queue has
   names.forEach((name, index) => {
+    const own = [...name.slice(prefix).toUpperCase()].filter((letter) => /[A-Z0-9]/.test(letter));
+    const freeIn = (hue) => own.filter((letter) => !pairs.has(`${hue} ${letter}`));
     const near = new Set(names.slice(Math.max(0, index - 5), index).map((other) => marks.get(other).hue));
-    const hue = freeHue(hashOf(name), taken.size < hueCount ? taken : near);
-    const letter = freeLetter(name.slice(prefix), letters);
-    taken.add(hue);
+    const hue = freeHue(hashOf(name), hues) ?? sharedHue(hashOf(name), near, freeIn);
+    const free = freeIn(hue);
+    const letter = free.find((each) => !letters.has(each)) ?? free[0] ?? own[0] ?? '?';
+    hues.add(hue);
     letters.add(letter);
+    pairs.add(`${hue} ${letter}`);
     marks.set(name, { hue, letter });
   });
   return marks;
@@ -60,13 +64,14 @@ function freeHue(hash, taken) {
     const hue = first + ((hash + step) % more);
     if (!taken.has(hue)) return hue;
   }
-  return hash % hueCount;
+  return undefined;
 }
 
-// The first letter of the text that no other Queue has, else its first.
-function freeLetter(text, taken) {
-  const own = [...text.toUpperCase()].filter((letter) => /[A-Z0-9]/.test(letter));
-  return own.find((letter) => !taken.has(letter)) ?? own[0] ?? '?';
+// One that no neighbour has, if possible one in which a letter of the name is free.
+function sharedHue(hash, near, freeIn) {
+  const all = Array.from({ length: hueCount }, (_, step) => (hash + step) % hueCount);
+  const apart = all.filter((hue) => !near.has(hue));
+  return apart.find((hue) => freeIn(hue).length > 0) ?? apart[0];
 }
 
 export function hueColour(hue, theme) {

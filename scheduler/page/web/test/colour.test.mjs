@@ -12,6 +12,16 @@ test('Queues have colours of their own while there are enough, and neighbours al
   many.forEach((hue, index) => assert.ok(!many.slice(Math.max(0, index - 5), index).includes(hue), `at ${index}`));
 });
 
+// Fear: two of twenty Queues cannot be told apart, with most marks unused.
+test('Queues differ in colour or letter while their names have letters enough, and all colours are used', () => {
+  for (const count of [20, 60]) {
+    const marks = [...marksOf(names(count)).values()];
+    assert.equal(new Set(marks.map(({ hue, letter }) => `${hue} ${letter}`)).size, count);
+  }
+  const later = [...marksOf(names(60)).values()].slice(hueCount);
+  assert.equal(new Set(later.map((mark) => mark.hue)).size, hueCount);
+});
+
 // Fear: a Queue changes its colour when another one is added after it, or with the next load.
 test('a Queue keeps its mark', () => {
   const before = marksOf(names(8));
