@@ -27,6 +27,15 @@ SHOWS_THE_MAP = ("create", "clusterrolebinding", "maniple-viewer-nodes", "--clus
                  "kube-system:maniple-viewer")
 PICTURES = os.environ.get("PICTURES")
 AXE = ("axe-core", "4.14.1", "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c")
+LONG_STORY_IS_WHOLE = """
+    const text = document.querySelector('.story-text');
+    const longer = text.cloneNode();
+    longer.textContent = 'why it waits '.repeat(60);
+    text.parentElement.append(longer);
+    const whole = longer.scrollHeight <= longer.clientHeight;
+    longer.remove();
+    return whole;
+"""
 QUEUE = {"apiVersion": "scheduling.maniple.dev/v1alpha1", "kind": "Queue"}
 
 
@@ -89,6 +98,7 @@ def one_gang_is_told_in_full_as_the_command_line_tells_it(server):
         seen.await_text(".drawer .story", "refused")
         [refused] = scheduler.ask("log", "next")["items"]
         assert refused["what"] == "park" and refused["text"] in seen.text(".drawer .story"), refused
+        assert seen.run(LONG_STORY_IS_WHOLE), "the story is cut, and nothing leads to the rest"
         for help_ in told["help"]:
             assert help_["sentence"] in shown, (help_, shown)
         seen.press("ESCAPE")

@@ -2,6 +2,7 @@
 
 const grouped = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const full = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
 
 export function number(value) {
@@ -27,8 +28,11 @@ export function relative(at, now) {
   return ahead > 0 ? `in ${duration(ahead)}` : `${duration(-ahead)} ago`;
 }
 
-export function clockTime(at) {
-  return clock.format(new Date(at * 1000));
+// With the day where it is another one than that of `now`.
+export function clockTime(at, now = at) {
+  const [then, today] = [new Date(at * 1000), new Date(now * 1000)];
+  const prefix = then.toDateString() === today.toDateString() ? '' : `${day.format(then)} `;
+  return `${prefix}${clock.format(then)}`;
 }
 
 // With seconds and the zone, for titles.

@@ -1,4 +1,4 @@
-// Times in words that stay true while the page is open; the time of day with its zone is in the title.
+// Times in words that stay true while the page is open; the day, the time and its zone are in the title.
 import { useComputed, useSignal } from '@preact/signals';
 import { now } from './clock.js';
 import { clockTime, duration, fullTime, relative } from './format.js';

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { amount, asksText, commonPrefix, duration, membersText, sevenths } from '../src/format.js';
+import { amount, asksText, clockTime, commonPrefix, duration, membersText, sevenths } from '../src/format.js';
 import { placeEvents, summary } from '../src/lanes.js';
 import { nodeText, searchRows } from '../src/search.js';
 
 test('durations have two units at most', () => {
   const written = [0, 59, 60, 3599, 3600, 4000, 36_000, 90_000, 2e6].map(duration);
   assert.deepEqual(written, ['0 s', '59 s', '1 min', '59 min', '1 h', '1 h 6 min', '10 h', '1 d 1 h', '23 d']);
+});
+
+// Fear: what happened three days ago reads as though it were of today.
+test('a time of another day has its day', () => {
+  const at = new Date(2026, 10, 27, 14, 5).getTime() / 1000;
+  assert.equal(clockTime(at, at + 60), '14:05');
+  assert.equal(clockTime(at, at + 86_400), '27 Nov 14:05');
 });
 
 test('a slice is told from a whole GPU', () => {
