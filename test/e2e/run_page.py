@@ -127,6 +127,10 @@ def the_map_has_a_twin_that_is_a_table(server):
     with a_page(server) as (seen, scheduler):
         seen.click(".map button[aria-pressed]")
         seen.await_text("table.nodes", "node-000")
+        seen.click("[aria-label='Filter nodes']")
+        seen.press(*"node-000")
+        await_that("one node is told as one", lambda: "1 node" in seen.texts(".filters [role=status]"))
+        seen.press(*["BACKSPACE"] * len("node-000"))
         rows = [text.replace("\n", " ") for text in seen.texts("table.nodes tbody tr")]
         assert len(rows) == 4 and sum("default/old" in row for row in rows) == 3, rows
         server.api.must("PATCH", "/api/v1/nodes/node-003", {"spec": {"unschedulable": True}}, "application/merge-patch+json")

@@ -93,7 +93,8 @@ export function membersText({ members, min }) {
 }
 
 export function plural(count, one, many = `${one}s`) {
-  return `${number(count)} ${count === 1 ? one : many}`;
+  const written = number(count);
+  return `${written} ${written === '1' ? one : many}`;
 }
 
 // "a, b and c"

@@ -1,7 +1,7 @@
 // The line on top: who answers, how fresh it is, the sums, search, theme.
 import { computed } from '@preact/signals';
 import { now } from './clock.js';
-import { duration, fullTime, number } from './format.js';
+import { duration, fullTime, number, plural } from './format.js';
 import { html } from './html.js';
 import { SearchBox } from './search_box.js';
 import { cluster, totals, viewAt } from './store.js';
@@ -68,9 +68,9 @@ function Totals() {
   if (gpus.all + slices.all === 0) return html`<span class="totals"></span>`;
   return html`
     <span class="totals">
-      ${gpus.all > 0 && html`<b>${number(gpus.used)}</b> of ${number(gpus.all)} GPUs used${rest(gpus)}`}
+      ${gpus.all > 0 && html`<b>${number(gpus.used)}</b> of ${plural(gpus.all, 'GPU')} used${rest(gpus)}`}
       ${gpus.all > 0 && slices.all > 0 && ' · '}
-      ${slices.all > 0 && html`<b>${number(slices.used)}</b> of ${number(slices.all)} slices${rest(slices)}`}
+      ${slices.all > 0 && html`<b>${number(slices.used)}</b> of ${plural(slices.all, 'slice')}${rest(slices)}`}
     </span>
   `;
 }

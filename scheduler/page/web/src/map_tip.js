@@ -1,7 +1,7 @@
 // What the map tells about the place under the pointer or the cursor.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { closedText, runsOf, stateOf } from './cells.js';
-import { number, sevenths, shortResource } from './format.js';
+import { number, plural, sevenths, shortResource } from './format.js';
 import { html } from './html.js';
 import { QueueMark } from './marks.js';
 import { cluster, nodeVersion, tables } from './store.js';
@@ -103,7 +103,7 @@ function describeRack(rack) {
   lines.push({ text: 'free', amount: free });
   return {
     title: [rack.block, rack.title].filter(Boolean).join(' / '),
-    place: `${number(rack.nodes.length)} nodes, ${number(all)} GPUs`,
+    place: `${plural(rack.nodes.length, 'node')}, ${plural(all, 'GPU')}`,
     lines: lines.map((line) => ({ ...line, amount: number(line.amount) })),
   };
 }

@@ -1,7 +1,7 @@
 // The map as a table: the same for whoever does not see the canvas, or wants to search it.
 import { signal } from '@preact/signals';
 import { closedText, isClosed, runsOf, stateOf } from './cells.js';
-import { number, shortResource } from './format.js';
+import { number, plural, shortResource } from './format.js';
 import { html } from './html.js';
 import { QueueMark } from './marks.js';
 import { nodeText } from './search.js';
@@ -20,7 +20,7 @@ export function NodeTable() {
   const note =
     matching.length > capped
       ? `the first ${capped} of ${number(matching.length)} nodes; filter to see others`
-      : `${number(matching.length)} nodes`;
+      : plural(matching.length, 'node');
   const onInput = (event) => {
     filter.value = event.currentTarget.value;
   };

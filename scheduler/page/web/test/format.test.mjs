@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { amount, asksText, clockTime, commonPrefix, duration, membersText, sevenths } from '../src/format.js';
+import { amount, asksText, clockTime, commonPrefix, duration, membersText, plural, sevenths } from '../src/format.js';
 import { placeEvents, summary } from '../src/lanes.js';
 import { nodeText, searchRows } from '../src/search.js';
 
@@ -14,6 +14,12 @@ test('a time of another day has its day', () => {
   const at = new Date(2026, 10, 27, 14, 5).getTime() / 1000;
   assert.equal(clockTime(at, at + 60), '14:05');
   assert.equal(clockTime(at, at + 86_400), '27 Nov 14:05');
+});
+
+// Fear: seven slices of a seventh each are "1 GPUs".
+test('what is written as one is told as one', () => {
+  const told = [0, 1, 2, 0.1 + 0.2 + 0.7 - 1e-9, 0.5].map((count) => plural(count, 'GPU'));
+  assert.deepEqual(told, ['0 GPUs', '1 GPU', '2 GPUs', '1 GPU', '0.5 GPUs']);
 });
 
 test('a slice is told from a whole GPU', () => {
