@@ -17,7 +17,7 @@ export function Header() {
       <h1 title=${version ? `version ${version}` : undefined}>maniple</h1>
       ${
         viewAt.value > 0 &&
-        html`<span class="role" title=${leading ? 'This scheduler decides.' : 'Another scheduler decides.'}>
+        html`<span class="role" title=${leading ? 'This scheduler decides.' : 'This one does not decide.'}>
         <span aria-hidden="true">${leading ? '●' : '○'}</span> ${leading ? 'leading' : 'standby'}
       </span>`
       }
