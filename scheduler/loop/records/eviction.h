@@ -73,7 +73,8 @@ struct Departure {
   std::optional<LeftFor> makes_way_for = {};
   bool by_initial_share = false;
   std::string forbidden;  // the server's words on a right that is lacking; "" = nothing
-  // One of the pods leaves or has left: the rest of a whole gang follows, whatever happens.
+  // One of the pods leaves or has left: the rest of a whole gang that makes room follows, whatever
+  // happens.
   bool begun = false;
   // The quorum needs the surplus by now: only pods that may have left already are awaited.
   bool is_needed = false;

@@ -198,8 +198,10 @@ void Evictions::SeeDeparture(Case& c) {
   Departure& departure = *record.departure;
   FollowDeparture(c, departure);
   const bool left = departure.pods.empty();
-  // Half a gang is of use to nobody: the rest of a gang that has begun to leave follows.
-  const bool called_off = CalledOff(c, departure) && !(departure.whole && departure.begun);
+  // Half a gang is of use to nobody: the rest of a gang that has begun to leave follows. In a Queue
+  // that is drained no more it may be made whole again.
+  const bool follows = departure.whole && departure.begun && departure.for_gang.valid();
+  const bool called_off = CalledOff(c, departure) && !follows;
   if (!departure.is_needed && IsSurplusNoMore(c, departure)) {
     departure.is_needed = true;
     parts_.claims.AskAnew(departure.for_gang, c.now);

@@ -260,6 +260,28 @@ TEST_F(LoopEvictionTest, AQueueThatIsDrainedNoMoreEvictsNobody) {
   EXPECT_EQ(d_.Bound("low"), 1);
 }
 
+// The fear: who is left when a drain ends is asked to leave for ever, and is told of a drain.
+TEST_F(LoopEvictionTest, WhoIsLeftWhenADrainEndsStaysAndIsMadeWholeAgain) {
+  d_.Nodes(2, 8);
+  PutQueue();
+  Submit("half", 2, 1, "q");
+  d_.Settle();
+  d_.api.Break({.on = "half-1/eviction", .times = -1, .code = 500});
+  PutQueue(StopPolicy::kHoldAndDrain);
+  d_.Settle(absl::Seconds(10));
+  EXPECT_EQ(d_.Bound("half"), 1);
+  PutQueue();
+  d_.Settle(absl::Seconds(1));
+  const int asked = Evictions();
+  Pod again = MakePod("half-0").Group("half").Gpu(8).Priority(1);
+  again.meta.uid.clear();
+  again.meta.created = d_.now;
+  d_.api.Put(again);
+  d_.Settle(absl::Minutes(10));
+  EXPECT_EQ(Evictions(), asked);
+  EXPECT_EQ(d_.Bound("half"), 2);
+}
+
 TEST_F(LoopEvictionTest, SurplusIsNotForgottenBehindTheHeadOfAStrictFifoQueueThatWasStopped) {
   d_.Nodes(1, 8);
   queue_.ordering = QueueOrdering::kStrictFifo;
