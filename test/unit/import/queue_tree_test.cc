@@ -3,6 +3,7 @@
 // amounts, or with more than the nodes have, is written wrongly.
 #include "scheduler/import/queue_tree.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,6 +17,8 @@
 
 namespace maniple::import_queue_tree_test {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr char kGpu[] = "nvidia.com/gpu";
 constexpr char kTop[] = "root";
