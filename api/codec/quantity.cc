@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/status_macros.h"
 #include "api/codec/utf8.h"
@@ -22,6 +23,7 @@ constexpr int64_t kMostDigits = 19;
 // the rounding.
 constexpr int64_t kMostLeadingZeros = 64;
 constexpr int64_t kMostExponent = 1'000'000'000;
+constexpr absl::string_view kBinary = "KMGTPE";  // each with an 'i' behind it
 
 struct Scale {
   int binary_bits = 0;   // times 2^binary_bits …
@@ -52,7 +54,7 @@ std::optional<Scale> ParseExponent(absl::string_view text) {
 }
 
 std::optional<Scale> ParseSuffix(absl::string_view suffix) {
-  static constexpr absl::string_view kBinary = "KMGTPE", kSmall = "num", kLarge = "kMGTPE";
+  static constexpr absl::string_view kSmall = "num", kLarge = "kMGTPE";
   if (suffix.empty()) return Scale{};
   if (suffix.size() == 2 && suffix[1] == 'i') {
     const size_t at = kBinary.find(suffix[0]);
@@ -111,6 +113,19 @@ absl::Status NotAQuantity(absl::string_view text) {
   return absl::InvalidArgumentError(absl::StrCat("\"", Printable(shown),
                                                  shown.size() < text.size() ? "…" : "",
                                                  "\" is no quantity (like 100m, 1.5Gi or 2e3)"));
+}
+
+bool CountsBytes(absl::string_view resource) {
+  return resource == "memory" || resource == "ephemeral-storage" ||
+         absl::StartsWith(resource, "hugepages-");
+}
+
+// With the largest suffix that leaves a whole number.
+std::string BytesText(int64_t bytes) {
+  size_t suffixes = 0;
+  for (; bytes != 0 && bytes % 1024 == 0 && suffixes < kBinary.size(); ++suffixes) bytes /= 1024;
+  return suffixes == 0 ? absl::StrCat(bytes)
+                       : absl::StrCat(bytes, kBinary.substr(suffixes - 1, 1), "i");
 }
 
 }  // namespace
@@ -175,6 +190,7 @@ absl::StatusOr<Amount> ParseAmount(absl::string_view resource, absl::string_view
 }
 
 std::string FormatAmount(absl::string_view resource, Amount amount) {
+  if (CountsBytes(resource)) return BytesText(amount.units());
   if (resource != "cpu") return absl::StrCat(amount.units());
   if (amount.units() % 1000 == 0) return absl::StrCat(amount.units() / 1000);
   return absl::StrCat(amount.units(), "m");

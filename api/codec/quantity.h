@@ -40,7 +40,8 @@ class Quantity final {
 // cpu in milli, everything else in units: the amount the scheduler counts with.
 [[nodiscard]] absl::StatusOr<Amount> ParseAmount(absl::string_view resource,
                                                  absl::string_view text);
-// The inverse for messages and status: cpu 1500 -> "1500m", 2000 -> "2"; others as plain integers.
+// The inverse for messages and status, exact and as Kubernetes itself would write it: cpu 1500 ->
+// "1500m", 2000 -> "2"; bytes 1610612736 -> "1536Mi"; others as plain integers.
 [[nodiscard]] std::string FormatAmount(absl::string_view resource, Amount amount);
 
 }  // namespace maniple

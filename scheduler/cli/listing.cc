@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "api/base/log.h"
+#include "api/codec/quantity.h"
 #include "scheduler/app/answers/printing.h"
 
 namespace maniple {
@@ -29,8 +30,9 @@ std::string SourceOf(const Json& gang) {
 
 // "6.0Gi/8.0Gi".
 std::string FreeBytes(const Json& resource) {
-  const auto text = [](const Json& bytes) {
-    return absl::StrFormat("%.1fGi", static_cast<double>(Number(bytes)) / (1 << 30));
+  const auto text = [](const Json& quantity) {
+    const int64_t bytes = ParseAmount("memory", quantity.AsString()).value_or(Amount()).units();
+    return absl::StrFormat("%.1fGi", static_cast<double>(bytes) / (1 << 30));
   };
   return absl::StrCat(text(resource["free"]), "/", text(resource["allocatable"]));
 }

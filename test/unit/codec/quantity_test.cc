@@ -163,7 +163,12 @@ TEST(FormatAmount, IsReadBackAsTheSameAmount) {
   EXPECT_EQ(FormatAmount("cpu", Amount(2000)), "2");
   EXPECT_EQ(FormatAmount("cpu", Amount(-500)), "-500m");
   EXPECT_EQ(FormatAmount("memory", Amount(1536)), "1536");
-  for (const int64_t units : {int64_t{0}, int64_t{1}, int64_t{999}, int64_t{-1}, kMost}) {
+  EXPECT_EQ(FormatAmount("memory", Amount(int64_t{1536} << 20)), "1536Mi");
+  EXPECT_EQ(FormatAmount("ephemeral-storage", Amount(int64_t{-2} << 60)), "-2Ei");
+  EXPECT_EQ(FormatAmount("hugepages-2Mi", Amount(0)), "0");
+  EXPECT_EQ(FormatAmount("nvidia.com/gpu", Amount(1024)), "1024");
+  for (const int64_t units :
+       {int64_t{0}, int64_t{1}, int64_t{999}, int64_t{-1}, int64_t{3} << 40, kMost}) {
     for (const absl::string_view resource : {"cpu", "memory"}) {
       EXPECT_EQ(*ParseAmount(resource, FormatAmount(resource, Amount(units))), Amount(units));
     }
