@@ -50,7 +50,8 @@ std::optional<HttpPage> ProbePage(absl::string_view path, const Bulletin::Health
   return std::nullopt;
 }
 
-std::optional<HttpPage> ViewPages::Answer(const AdminQuestion& question, absl::Time asked_at) {
+std::optional<HttpPage> ViewPages::Answer(const AdminQuestion& question, absl::Time asked_at,
+                                          bool sees_all_gangs) {
   if (!IsAdminPath(question.path)) return JsonPage(AdminJson(ClusterView(), question));
   // A view that was posted after the question serves, however long it took to come here: so every
   // reader is served by the first one.
@@ -60,7 +61,9 @@ std::optional<HttpPage> ViewPages::Answer(const AdminQuestion& question, absl::T
     pages_.clear();
     view_ = std::move(view);
   }
-  if (question.path == "/explain") return Explain(question, asked_at - kViewLife);
+  if (question.path == "/explain") {
+    return Explain(question, asked_at - kViewLife, sees_all_gangs);
+  }
   if (question.path == "/usage" && !question.since.empty()) return UsageSince(question);
   const std::string key = question.path == "/gangs" || question.path == "/usage"
                               ? absl::StrCat(question.path, "?", question.namespace_name)
@@ -79,7 +82,8 @@ HttpPage ViewPages::UsageSince(const AdminQuestion& question) {
   return JsonPage(AdminJson(*view_, question, {.used_by = from.get()}));
 }
 
-std::optional<HttpPage> ViewPages::Explain(const AdminQuestion& question, absl::Time least) {
+std::optional<HttpPage> ViewPages::Explain(const AdminQuestion& question, absl::Time least,
+                                           bool sees_all_gangs) {
   const absl::StatusOr<const GangView*> gang =
       FindGang(*view_, question.namespace_name, question.name);
   const std::optional<GangKey> key = gang.ok() ? HelpKeyOf(**gang) : std::nullopt;
@@ -87,7 +91,8 @@ std::optional<HttpPage> ViewPages::Explain(const AdminQuestion& question, absl::
   const std::optional<HelpPtr> help = help_(*key, least);
   if (!help.has_value()) return std::nullopt;
   if (*help == nullptr) return JsonPage(AdminJson(*view_, question));
-  const Help shown = WithoutNamesOfOthers(**help, question.namespace_name);
+  const Help shown =
+      sees_all_gangs ? **help : WithoutNamesOfOthers(**help, question.namespace_name);
   return JsonPage(AdminJson(*view_, question, {.help = &shown}));
 }
 

@@ -49,11 +49,14 @@ class ViewPages final {
   ViewPages(Source source, HelpSource help, UsedSource used)
       : source_(std::move(source)), help_(std::move(help)), used_(std::move(used)) {}
 
-  // Nothing: a view, or what would help, is being made.
-  [[nodiscard]] std::optional<HttpPage> Answer(const AdminQuestion& question, absl::Time asked_at);
+  // Nothing: a view, or what would help, is being made. Who does not see all gangs is told no names
+  // of those of other namespaces.
+  [[nodiscard]] std::optional<HttpPage> Answer(const AdminQuestion& question, absl::Time asked_at,
+                                               bool sees_all_gangs);
 
  private:
-  [[nodiscard]] std::optional<HttpPage> Explain(const AdminQuestion& question, absl::Time least);
+  [[nodiscard]] std::optional<HttpPage> Explain(const AdminQuestion& question, absl::Time least,
+                                                bool sees_all_gangs);
   // Of a question that names a time.
   [[nodiscard]] HttpPage UsageSince(const AdminQuestion& question);
 

@@ -219,7 +219,10 @@ std::optional<HttpPage> HttpSurface::AnswerHttp(const HttpQuestion& question) {
     }
     if (path == "/log") return LogPage(ParseAdminTarget(question.target));
     if (path == "/stream" || path == "/tables") return LivePage(path, question);
-    return pages_.Answer(ParseAdminTarget(question.target), question.asked_at);
+    const std::optional<bool> sees_all_gangs =
+        path == "/explain" ? MaySee(Readable::kGangs, question.token) : true;
+    if (!sees_all_gangs.has_value()) return std::nullopt;
+    return pages_.Answer(ParseAdminTarget(question.target), question.asked_at, *sees_all_gangs);
   });
 }
 

@@ -450,20 +450,20 @@ TEST(ViewPages, MakeAListOncePerView) {
   auto view = std::make_shared<const ClusterView>();
   ViewPages pages([&](absl::Time) { return view; }, NoHelp, NothingUsed);
   const AdminQuestion nodes{.path = "/nodes"}, tricky{.path = "/nodes", .namespace_name = "x"};
-  const auto first = pages.Answer(nodes, absl::UnixEpoch())->body;
-  EXPECT_EQ(pages.Answer(tricky, absl::UnixEpoch())->body, first);
+  const auto first = pages.Answer(nodes, absl::UnixEpoch(), true)->body;
+  EXPECT_EQ(pages.Answer(tricky, absl::UnixEpoch(), true)->body, first);
   view = std::make_shared<const ClusterView>();
-  EXPECT_NE(pages.Answer(nodes, absl::UnixEpoch())->body, first);
+  EXPECT_NE(pages.Answer(nodes, absl::UnixEpoch(), true)->body, first);
 }
 
 TEST(ViewPages, UsageSinceATimeNeedsAMemory) {
   ViewPages pages([](absl::Time) { return std::make_shared<const ClusterView>(); }, NoHelp,
                   NothingUsed);
   const AdminQuestion since = ParseAdminTarget("/usage?since=2023-11-14T22:13:20Z");
-  EXPECT_EQ(pages.Answer(since, absl::UnixEpoch())->status, 503);
+  EXPECT_EQ(pages.Answer(since, absl::UnixEpoch(), true)->status, 503);
 }
 
-TEST(ViewPages, ExplainWaitsForWhatWouldHelpAndNamesNoGangOfAnotherNamespace) {
+TEST(ViewPages, ExplainWaitsForWhatWouldHelpAndNamesGangsOfOthersToWhoSeesAll) {
   auto view = std::make_shared<ClusterView>();
   for (const char* stage : {"nodes", ""}) {
     GangView& gang = view->gangs.emplace_back();
@@ -476,9 +476,10 @@ TEST(ViewPages, ExplainWaitsForWhatWouldHelpAndNamesNoGangOfAnotherNamespace) {
                   [&](const GangKey& gang, absl::Time least) { return door.Look(gang, least); },
                   NothingUsed);
   const absl::Time asked = absl::FromUnixSeconds(1000);
-  EXPECT_TRUE(pages.Answer(ParseAdminTarget("/explain?namespace=a&name=runs"), asked).has_value());
+  EXPECT_TRUE(
+      pages.Answer(ParseAdminTarget("/explain?namespace=a&name=runs"), asked, true).has_value());
   const AdminQuestion waits = ParseAdminTarget("/explain?namespace=a&name=waits");
-  EXPECT_FALSE(pages.Answer(waits, asked).has_value());
+  EXPECT_FALSE(pages.Answer(waits, asked, true).has_value());
   const GangKey gang = *door.Wanted();
   EXPECT_EQ(gang.name, "waits");
   Help help;
@@ -486,10 +487,11 @@ TEST(ViewPages, ExplainWaitsForWhatWouldHelpAndNamesNoGangOfAnotherNamespace) {
   help.entries = {{.changes = {GangGone{.gang = "a/mine", .expected = end}}},
                   {.changes = {GangGone{.gang = "secret/plan", .expected = end}}}};
   door.Post(gang, std::make_shared<const Help>(std::move(help)), asked);
-  const std::string page = *pages.Answer(waits, asked)->body;
+  const std::string page = *pages.Answer(waits, asked, false)->body;
   EXPECT_THAT(page, HasSubstr("the end of a/mine, expected at 2027-01-15 08:00:00 UTC\""));
   EXPECT_THAT(page, HasSubstr("the end of a gang of another namespace\""));
   EXPECT_THAT(page, testing::Not(HasSubstr("secret")));
+  EXPECT_THAT(*pages.Answer(waits, asked, true)->body, HasSubstr("the end of secret/plan"));
 }
 
 TEST(ViewPages, AViewThatCameAfterTheQuestionServesHoweverLateItIsLookedAt) {
@@ -498,11 +500,11 @@ TEST(ViewPages, AViewThatCameAfterTheQuestionServesHoweverLateItIsLookedAt) {
   ViewPages pages([&](absl::Time least) { return bulletin.ViewSince(least); }, NoHelp, NothingUsed);
   bulletin.BeginView(asked - absl::Seconds(5));
   bulletin.PostView(std::make_unique<ClusterView>());
-  EXPECT_FALSE(pages.Answer({.path = "/nodes"}, asked).has_value());
+  EXPECT_FALSE(pages.Answer({.path = "/nodes"}, asked, true).has_value());
   EXPECT_TRUE(bulletin.ViewWanted());
   bulletin.BeginView(asked + absl::Minutes(1));
   bulletin.PostView(std::make_unique<ClusterView>());
-  EXPECT_TRUE(pages.Answer({.path = "/nodes"}, asked).has_value());
+  EXPECT_TRUE(pages.Answer({.path = "/nodes"}, asked, true).has_value());
 }
 
 TEST(ProbePage, FailsWhenTheSchedulingThreadEndsNoTurn) {
