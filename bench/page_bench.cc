@@ -78,7 +78,7 @@ void BM_Rows(benchmark::State& state) {
   const ClusterViewPtr view = Loop().View(kNow);
   size_t bytes = 0;
   for (auto _ : state) {
-    const std::vector<PageRow> rows = PageRowsOf(*view, {}, "0.1.0");
+    const std::vector<PageRow> rows = PageRowsOf(*view, {}, {"0.1.0"});
     bytes = 0;
     for (const PageRow& row : rows) bytes += row.json.size();
   }

@@ -38,11 +38,11 @@ Change ChangeBetween(const std::vector<PageRow>& before, const std::vector<PageR
 
 }  // namespace
 
-void PageFeed::Take(const ClusterViewPtr& view) {
+void PageFeed::Take(const ClusterViewPtr& view, std::vector<std::string> problems) {
   if (view == view_) return;
   const bool first = view_ == nullptr;
   view_ = view;
-  std::vector<PageRow> rows = PageRowsOf(*view, reader_, version_);
+  std::vector<PageRow> rows = PageRowsOf(*view, reader_, {version_, std::move(problems)});
   const Change change = ChangeBetween(rows_, rows);
   rows_ = std::move(rows);
   all_ = nullptr;  // it tells when its view was made, too

@@ -38,8 +38,9 @@ class PageFeed final {
   PageFeed(std::string name, PageReader reader, std::string version)
       : name_(std::move(name)), reader_(std::move(reader)), version_(std::move(version)) {}
 
-  // The same view twice changes nothing.
-  void Take(const ClusterViewPtr& view);
+  // With the problems that this process has with the API server. The same view twice changes
+  // nothing.
+  void Take(const ClusterViewPtr& view, std::vector<std::string> problems = {});
   // The event after an id of this feed; all rows after any other id.
   // Null: the id is the last one, or no view was taken yet.
   [[nodiscard]] PageEventPtr After(absl::string_view id);

@@ -163,11 +163,12 @@ std::string GangText(const std::string& key, const GangView& gang) {
 }
 
 std::string ClusterText(const ClusterView& view, const PageReader& reader,
-                        absl::string_view version) {
+                        const PageProcess& process) {
   RowText row, sees;
   sees.Text("namespace", reader.namespace_name).Flag("queues", reader.sees_queues);
   sees.Flag("nodes", reader.sees_nodes);
-  row.Text("k", "cluster").Flag("leading", view.leader).Text("version", version);
+  row.Text("k", "cluster").Flag("leading", view.leader).Text("version", process.version);
+  if (reader.sees_nodes) row.Raw("problems", RowList(process.problems, Quoted));
   row.Raw("sees", sees.Take()).Raw("levels", RowList(LevelsAbove(view.levels), Quoted));
   return row.Take();
 }
@@ -175,13 +176,13 @@ std::string ClusterText(const ClusterView& view, const PageReader& reader,
 }  // namespace
 
 std::vector<PageRow> PageRowsOf(const ClusterView& view, const PageReader& reader,
-                                absl::string_view version) {
+                                const PageProcess& process) {
   std::vector<PageRow> rows;
   const auto add = [&rows](std::string key, auto text_of) {
     std::string json = text_of(key);
     rows.push_back({std::move(key), std::move(json)});
   };
-  rows.push_back({"cluster", ClusterText(view, reader, version)});
+  rows.push_back({"cluster", ClusterText(view, reader, process)});
   SeenGangs seen;
   for (const GangView& gang : view.gangs) {
     if (!SeesGang(reader, gang)) continue;

@@ -29,8 +29,14 @@ struct PageRow {
   friend bool operator==(const PageRow&, const PageRow&) = default;
 };
 
+// What the process that answers says of itself.
+struct PageProcess {
+  std::string version;
+  std::vector<std::string> problems = {};  // with the API server; for readers who see nodes
+};
+
 // By key.
 [[nodiscard]] std::vector<PageRow> PageRowsOf(const ClusterView& view, const PageReader& reader,
-                                              absl::string_view version);
+                                              const PageProcess& process);
 
 }  // namespace maniple

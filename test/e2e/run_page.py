@@ -166,6 +166,15 @@ def a_scheduler_that_dies_is_told_and_its_successor_followed(server):
         assert not refused, refused
 
 
+def an_api_server_that_is_gone_is_named(server):
+    with a_page(server) as (seen, scheduler):
+        seen.await_text(".waiting", "NoFit")
+        assert not seen.all(".problems")
+        server.children[-1].stop()
+        seen.await_text(".problems", "Trouble with the API server: ")
+        assert "next" in seen.text(".waiting"), "what is known stays"
+
+
 def a_page_left_behind_a_namespace_shows_that_one(server):
     with a_page(server) as (seen, scheduler):
         seen.open(f"http://127.0.0.1:{scheduler.port}/?namespace=elsewhere")
@@ -269,7 +278,7 @@ def a_page_again(server, scheme):
 EMBEDDED = (the_three_questions_are_answered_without_a_click_and_help_is_followed,
             one_gang_is_told_in_full_as_the_command_line_tells_it, the_keyboard_alone_is_enough, the_map_has_a_twin_that_is_a_table,
             the_map_shows_nvlink_domains_where_there_are_some, a_scheduler_that_dies_is_told_and_its_successor_followed,
-            a_page_left_behind_a_namespace_shows_that_one, axe_finds_nothing_in_either_theme)
+            an_api_server_that_is_gone_is_named, a_page_left_behind_a_namespace_shows_that_one, axe_finds_nothing_in_either_theme)
 REAL = (its_readers_see_what_rbac_lets_them_see_through_the_proxy,)
 
 

@@ -109,6 +109,7 @@ HttpSurface::HttpSurface(const HttpSurfaceOptions& options, Bulletin& bulletin, 
              },
              [this](absl::Time then) { return bulletin_.UsedBy(then); }),
       streams_([this](absl::Time least) { return ViewSince(least); },
+               [this] { return bulletin_.problems(); },
                absl::StrCat(absl::Hex(absl::ToUnixNanos(RealClock().Now())))) {}
 
 HttpSurface::~HttpSurface() {

@@ -16,8 +16,8 @@ constexpr size_t kKeptFeeds = 8;
 
 class PageStreams::Stream final : public HttpStream {
  public:
-  Stream(const Source& source, Shared& shared, std::string since, absl::Time until)
-      : source_(source), shared_(shared), last_(std::move(since)), until_(until) {
+  Stream(const PageStreams& streams, Shared& shared, std::string since, absl::Time until)
+      : streams_(streams), shared_(shared), last_(std::move(since)), until_(until) {
     ++shared_.readers;
   }
   ~Stream() override { --shared_.readers; }
@@ -25,11 +25,11 @@ class PageStreams::Stream final : public HttpStream {
   std::optional<Piece> Next(absl::Time now) override {
     if (ended_) return Piece();
     if (now >= until_) return End();
-    if (const ClusterViewPtr view = source_(now - kStreamViewLife)) {
+    if (const ClusterViewPtr view = streams_.source_(now - kStreamViewLife)) {
       // Only the replica that leads knows what waits and what is charged: the page looks for it.
       if (leader_.value_or(view->leader) != view->leader) return End();
       leader_ = view->leader;
-      shared_.feed.Take(view);
+      shared_.feed.Take(view, streams_.problems_());
     }
     if (const PageEventPtr event = shared_.feed.After(last_)) {
       last_ = event->id;
@@ -48,7 +48,7 @@ class PageStreams::Stream final : public HttpStream {
         "event: end\ndata: {\"why\":\"ask again with the last id\"}\n\n");
   }
 
-  const Source& source_;
+  const PageStreams& streams_;
   Shared& shared_;
   std::string last_;  // id of the last event that the reader has
   const absl::Time until_;
@@ -63,7 +63,7 @@ HttpPage PageStreams::Open(const PageReader& reader, const std::string& since, a
   return {.content_type = "text/event-stream",
           .headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}, {"Date", date}},
           .open_stream = [this, reader, since, until = now + life] {
-            return std::make_unique<Stream>(source_, SharedBy(reader), since, until);
+            return std::make_unique<Stream>(*this, SharedBy(reader), since, until);
           }};
 }
 

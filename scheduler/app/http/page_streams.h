@@ -23,9 +23,12 @@ class PageStreams final {
   // As Bulletin::SharedViewSince: null while a view is being made.
   using Source = std::function<ClusterViewPtr(absl::Time least)>;
 
+  // Those of this process with the API server.
+  using Problems = std::function<std::vector<std::string>()>;
+
   // `name` differs between processes.
-  PageStreams(Source source, std::string name)
-      : source_(std::move(source)), name_(std::move(name)) {}
+  PageStreams(Source source, Problems problems, std::string name)
+      : source_(std::move(source)), problems_(std::move(problems)), name_(std::move(name)) {}
 
   // Goes on after `since`, the last event that the reader has. It ends after so long, so that who
   // may not read any more stops reading. It tells `now`, for readers whose clock is wrong.
@@ -44,6 +47,7 @@ class PageStreams final {
   void ForgetUnread();
 
   const Source source_;
+  const Problems problems_;
   const std::string name_;
   int64_t feeds_ = 0;  // that were ever made
   std::map<PageReader, Shared> shared_;

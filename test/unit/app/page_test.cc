@@ -219,6 +219,13 @@ TEST_F(PageSurfaceTest, AStreamTellsAllThenWhatChangesAndGoesOnWhereItWasLeft) {
   EXPECT_THAT(lost->ReadUntil("}\n\n"), HasSubstr("\"all\":true"));
 }
 
+// The fear: what an operator looks at is old, and nothing on the page says why.
+TEST_F(PageSurfaceTest, ASilentApiServerIsNamed) {
+  bulletin_.PostProblems({"Pod: connection refused"});
+  EXPECT_THAT(Ask("/stream")->ReadUntil("}\n\n"),
+              HasSubstr("\"problems\":[\"Pod: connection refused\"]"));
+}
+
 // One that takes the scheduling thread a second serves for twenty more.
 TEST_F(PageSurfaceTest, AViewThatIsDearServesForLonger) {
   const auto post = [this](absl::Duration ago) {
@@ -276,7 +283,8 @@ TEST_F(PageSurfaceTest, BeyondThisMachineTheProgramIsOpenAndTheRowsAreNot) {
 // The fear: the page goes on showing what a replica knows that leads no more: nothing waits.
 TEST(PageStreams, EndWhenTheLeadIsWonOrLostSoThatThePageLooksForWhoLeads) {
   ClusterView view;
-  PageStreams streams([&](absl::Time) { return std::make_shared<const ClusterView>(view); }, "p");
+  PageStreams streams([&](absl::Time) { return std::make_shared<const ClusterView>(view); },
+                      [] { return std::vector<std::string>(); }, "p");
   for (const bool leads_at_first : {true, false}) {
     view.leader = leads_at_first;
     const absl::Time now = absl::FromUnixSeconds(1'700'000'000);

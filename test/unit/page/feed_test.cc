@@ -53,7 +53,7 @@ class Browser {
 
 std::map<std::string, std::string> TrueRows(const ClusterView& view) {
   std::map<std::string, std::string> rows;
-  for (const PageRow& row : PageRowsOf(view, {}, "v")) rows[row.key] = row.json;
+  for (const PageRow& row : PageRowsOf(view, {}, {"v"})) rows[row.key] = row.json;
   return rows;
 }
 

@@ -20,7 +20,7 @@ constexpr char kGpu[] = "nvidia.com/gpu";
 
 std::map<std::string, Json> RowsByKey(const ClusterView& view, const PageReader& reader = {}) {
   std::map<std::string, Json> rows;
-  for (const PageRow& row : PageRowsOf(view, reader, "1.2.3")) {
+  for (const PageRow& row : PageRowsOf(view, reader, {"1.2.3"})) {
     absl::StatusOr<Json> json = Json::Parse(row.json);
     EXPECT_TRUE(json.ok()) << row.json;
     EXPECT_EQ((*json)["k"].AsString(), row.key);
@@ -87,7 +87,7 @@ TEST(PageRows, MoreUsedThanThereIsIsTold) {
 TEST(PageRows, AReaderOfOneNamespaceLearnsNoNamesOfOthers) {
   const PageReader reader{.namespace_name = "a"};
   std::string all;
-  for (const PageRow& row : PageRowsOf(Shared(), reader, "")) all += row.json + "\n";
+  for (const PageRow& row : PageRowsOf(Shared(), reader, {""})) all += row.json + "\n";
   EXPECT_THAT(all, HasSubstr("a/train"));
   EXPECT_THAT(all, Not(HasSubstr("b/")));
   EXPECT_THAT(all, Not(HasSubstr("q-b")));
@@ -105,6 +105,14 @@ TEST(PageRows, WhoMayNotSeeQueuesOrNodesHasNoneOfThem) {
   EXPECT_THAT(keys, ElementsAre("cluster", "gang/a/train", "gang/b/next", "gang/b/train"));
   EXPECT_EQ(RowsByKey(view, {.sees_nodes = false}).at("cluster")["sees"].Dump(),
             "{\"queues\":true}");
+}
+
+TEST(PageRows, ProblemsWithTheApiServerAreForWhoSeesNodes) {
+  const PageProcess process{.problems = {"Pod: GET https://10.0.0.1/api/v1/pods: refused"}};
+  const std::vector<PageRow> all = PageRowsOf({}, {}, process);
+  EXPECT_THAT(all.front().json, HasSubstr("\"problems\":[\"Pod: GET https://10.0.0.1"));
+  const std::vector<PageRow> few = PageRowsOf({}, {.sees_nodes = false}, process);
+  EXPECT_THAT(few.front().json, Not(HasSubstr("10.0.0.1")));
 }
 
 TEST(PageRows, HostileTextsStayTexts) {
@@ -179,7 +187,7 @@ TEST(PageRows, WhatHasEndedHasNoRow) {
   view.gangs = {GangOf("a", "done"), GangOf("a", "broken")};
   view.gangs[0].phase = "Completed";
   view.gangs[1].phase = "Failed";
-  EXPECT_EQ(PageRowsOf(view, {}, "").size(), 1);
+  EXPECT_EQ(PageRowsOf(view, {}, {""}).size(), 1);
 }
 
 // The fear: a browser is told that the one is gone, and drops the other.
@@ -188,7 +196,7 @@ TEST(PageRows, APodNamedLikeAPodGroupTakesItsKeyFromNobody) {
   view.gangs = {GangOf("a", "train"), GangOf("a", "train")};
   view.gangs[0].singleton = true;
   Arrange(view);
-  std::vector<PageRow> gangs = PageRowsOf(view, {}, "v");
+  std::vector<PageRow> gangs = PageRowsOf(view, {}, {"v"});
   std::erase_if(gangs, [](const PageRow& row) { return row.key != "gang/a/train"; });
   ASSERT_EQ(gangs.size(), 1u);
   EXPECT_FALSE(view.gangs[0].singleton);

@@ -6,6 +6,7 @@ import { Drawer } from './gang.js';
 import { Header } from './header.js';
 import { html } from './html.js';
 import { MapPanel } from './map_panel.js';
+import { Problems } from './problems.js';
 import { Queues } from './queues.js';
 import { connect } from './stream.js';
 import { Timeline } from './timeline.js';
@@ -15,6 +16,7 @@ import { Waiting } from './waiting.js';
 function Page() {
   return html`
     <${Header} />
+    <${Problems} />
     <main>
       <${Access} />
       <${Queues} />
