@@ -137,60 +137,62 @@ function tall(rack, columns) {
 
 function best(blocks, titles, width, height) {
   const racks = blocks.flatMap((block) => block.racks);
+  for (const rack of racks) {
+    rack.top = titles.rack;
+    rack.h = titles.rack + rack.rows * pitch + 0.3;
+  }
   const narrow = Math.max(1, ...racks.map((rack) => rack.w)) + gap;
   const wide = racks.reduce((sum, rack) => sum + rack.w + gap, 2 * gap);
   const steps = 32;
   let found = null;
   for (let step = 0; step <= steps; step += 1) {
     const wrap = narrow * (wide / narrow) ** (step / steps) + 0.01;
-    for (let beside = 1; beside === 1 || (beside <= blocks.length && wrap / beside >= narrow); beside += 1) {
-      const map = arrange(blocks, titles, wrap, wrap / beside - gap);
-      const scale = Math.min(width / map.width, height / map.height);
-      const worth = scale * (hasRoomForTitles(map, scale) ? 1 : 0.5);
-      if (found === null || worth > found.worth) found = { map, scale, worth };
+    for (let beside = 1; beside === 1 || (beside <= blocks.length && wrap / beside >= narrow); ) {
+      const inside = wrap / beside - gap;
+      const boxes = blocks.map((block) => boxOf(block, titles, inside));
+      const whole = flow(boxes, wrap);
+      const scale = Math.min(width / whole.width, height / whole.height);
+      const worth = scale * (hasRoomForTitles(boxes, scale) ? 1 : 0.5);
+      if (found === null || worth > found.worth) found = { wrap, inside, scale, worth };
+      // One more of hundreds changes nothing that is seen.
+      beside = Math.max(beside + 1, Math.floor(beside * 1.2));
     }
   }
-  return found;
+  return { map: arrange(blocks, titles, found.wrap, found.inside), scale: found.scale };
 }
 
 // A map of narrow towers whose names nobody can read is worth less than a smaller one.
-function hasRoomForTitles(map, scale) {
-  return map.blocks.length === 1 || map.blocks.every((block) => block.w * scale >= 64);
+function hasRoomForTitles(boxes, scale) {
+  return boxes.length === 1 || boxes.every((box) => box.w * scale >= 64);
 }
 
 // Blocks wrap at `wrap`, the racks in a block at `inside`.
 function arrange(blocks, titles, wrap, inside) {
-  const racks = [];
-  const placed = flow(blocks, wrap, (block) => {
-    const inner = flow(block.racks, inside, (rack) => ({
-      ...rack,
-      top: titles.rack,
-      h: titles.rack + rack.rows * pitch + 0.3,
-    }));
-    return { ...block, inner, w: inner.width, h: titles.block + inner.height };
+  const placed = { blocks: [], racks: [] };
+  const boxes = blocks.map((block) => boxOf(block, titles, inside));
+  const whole = flow(boxes, wrap, ({ block, w }, left, top) => {
+    placed.blocks.push({ title: block.title, short: block.short, x: left, y: top, w, h: titles.block });
+    flow(block.racks, inside, (rack, x, y) => {
+      placed.racks.push({ ...rack, x: left + x, y: top + titles.block + y });
+    });
   });
-  for (const block of placed.items) {
-    for (const rack of block.inner.items) {
-      rack.x += block.x;
-      rack.y += block.y + titles.block;
-      racks.push(rack);
-    }
-  }
-  const boxes = placed.items.map(({ title, short, x, y, w }) => ({ title, short, x, y, w, h: titles.block }));
-  return { blocks: boxes, racks, width: placed.width, height: placed.height };
+  return { ...placed, ...whole };
 }
 
-// Items side by side, from row to row.
-function flow(items, wrap, sizeOf) {
+function boxOf(block, titles, inside) {
+  const inner = flow(block.racks, inside);
+  return { block, w: inner.width, h: titles.block + inner.height };
+}
+
+// Boxes side by side, from row to row; the size of all. `place` hears where each one lies.
+function flow(boxes, wrap, place = () => {}) {
   let [x, y, rowHeight, width] = [0, 0, 0, 0];
-  const placed = items.map((item) => {
-    const box = sizeOf(item);
+  for (const box of boxes) {
     if (x > 0 && x + box.w > wrap) [x, y, rowHeight] = [0, y + rowHeight + gap, 0];
-    [box.x, box.y] = [x, y];
+    place(box, x, y);
     x += box.w + gap;
     rowHeight = Math.max(rowHeight, box.h);
     width = Math.max(width, x - gap);
-    return box;
-  });
-  return { items: placed, width: Math.max(width, 1), height: Math.max(y + rowHeight, 1) };
+  }
+  return { width: Math.max(width, 1), height: Math.max(y + rowHeight, 1) };
 }

@@ -21,6 +21,18 @@ test('every node has a place of its own, and is found there', () => {
   }
 });
 
+// Fear: the page of a large cluster stands still while it looks for the best map. (It took minutes once.)
+test('hundreds of blocks are laid out', () => {
+  const rows = Array.from({ length: 5000 }, (_, index) => ({
+    name: `gpu-${index}`,
+    path: [`b${Math.floor(index / 8)}`, `r${Math.floor(index / 4)}`],
+    gpus,
+  }));
+  const map = layoutMap(rows, 1200, 700);
+  assert.equal(map.places.size, 5000);
+  assert.equal(map.blocks.length, 625);
+});
+
 // Fear: the switch to NVLink domains leaves a node where its rack was.
 test('nodes stand where they are said to stand', () => {
   const rows = [0, 1, 2, 3].map((index) => ({ name: `n${index}`, path: ['r'], nvlink: `d${index % 2}`, gpus }));
