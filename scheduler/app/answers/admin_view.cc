@@ -316,8 +316,8 @@ absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuesti
   }
   return absl::NotFoundError(absl::StrCat(
       "no page ", path,
-      "; there are /explain, /gangs, /nodes, /queues, /cohorts, /usage, /log, /diag and "
-      "/version"));
+      "; there are / (the page), /explain, /gangs, /nodes, /queues, /cohorts, /usage, /log, "
+      "/diag, /stream, /tables, /metrics, /livez, /readyz and /version"));
 }
 
 }  // namespace maniple

@@ -124,7 +124,7 @@ ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv) {
   app.add_option("--http", options.http, "Serve the page, metrics, health and read-only JSON here")
       ->type_name("HOST:PORT");
   app.add_option("--health", options.health,
-                 "Serve metrics and health here too, even if --http fails")
+                 "Serve metrics and health here too: readers of --http cannot slow it")
       ->type_name("HOST:PORT");
   app.add_option("--admin", options.admin,
                  "Serve the gRPC admin surface here (default: a local socket)")
