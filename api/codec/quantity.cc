@@ -23,6 +23,7 @@ constexpr int64_t kMostDigits = 19;
 // the rounding.
 constexpr int64_t kMostLeadingZeros = 64;
 constexpr int64_t kMostExponent = 1'000'000'000;
+constexpr absl::string_view kLarge = "kMGTPE";
 constexpr absl::string_view kBinary = "KMGTPE";  // each with an 'i' behind it
 
 struct Scale {
@@ -54,7 +55,7 @@ std::optional<Scale> ParseExponent(absl::string_view text) {
 }
 
 std::optional<Scale> ParseSuffix(absl::string_view suffix) {
-  static constexpr absl::string_view kSmall = "num", kLarge = "kMGTPE";
+  static constexpr absl::string_view kSmall = "num";
   if (suffix.empty()) return Scale{};
   if (suffix.size() == 2 && suffix[1] == 'i') {
     const size_t at = kBinary.find(suffix[0]);
@@ -120,12 +121,25 @@ bool CountsBytes(absl::string_view resource) {
          absl::StartsWith(resource, "hugepages-");
 }
 
-// With the largest suffix that leaves a whole number.
+struct Scaled {
+  int64_t left = 0;
+  std::string text;
+};
+
+// With as many steps' suffix as leave a whole number.
+Scaled ScaledBy(int64_t step, int64_t bytes, absl::string_view suffixes, absl::string_view end) {
+  size_t used = 0;
+  for (; bytes != 0 && bytes % step == 0 && used < suffixes.size(); ++used) bytes /= step;
+  if (used == 0) return {bytes, absl::StrCat(bytes)};
+  return {bytes, absl::StrCat(bytes, suffixes.substr(used - 1, 1), end)};
+}
+
+// "64Gi" or "100G": whichever leaves the smaller number.
 std::string BytesText(int64_t bytes) {
-  size_t suffixes = 0;
-  for (; bytes != 0 && bytes % 1024 == 0 && suffixes < kBinary.size(); ++suffixes) bytes /= 1024;
-  return suffixes == 0 ? absl::StrCat(bytes)
-                       : absl::StrCat(bytes, kBinary.substr(suffixes - 1, 1), "i");
+  const Scaled binary = ScaledBy(1024, bytes, kBinary, "i");
+  const Scaled decimal = ScaledBy(1000, bytes, kLarge, "");
+  const bool is_binary = bytes < 0 ? binary.left >= decimal.left : binary.left <= decimal.left;
+  return is_binary ? binary.text : decimal.text;
 }
 
 }  // namespace

@@ -164,6 +164,7 @@ TEST(FormatAmount, IsReadBackAsTheSameAmount) {
   EXPECT_EQ(FormatAmount("cpu", Amount(-500)), "-500m");
   EXPECT_EQ(FormatAmount("memory", Amount(1536)), "1536");
   EXPECT_EQ(FormatAmount("memory", Amount(int64_t{1536} << 20)), "1536Mi");
+  EXPECT_EQ(FormatAmount("memory", Amount(100'000'000'000)), "100G");
   EXPECT_EQ(FormatAmount("ephemeral-storage", Amount(int64_t{-2} << 60)), "-2Ei");
   EXPECT_EQ(FormatAmount("hugepages-2Mi", Amount(0)), "0");
   EXPECT_EQ(FormatAmount("nvidia.com/gpu", Amount(1024)), "1024");
