@@ -1,4 +1,4 @@
-// `maniple import kueue|volcano|kai FILE…`: our manifests to standard output, what has no
+// `maniple import kueue|volcano|kai|yunikorn FILE…`: our manifests to standard output, what has no
 // counterpart to standard error.
 #pragma once
 

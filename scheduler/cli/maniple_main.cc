@@ -131,7 +131,7 @@ void AddImport(CLI::App& app, const CommonFlags& common, ImportRequest& imported
   command->footer(
       "Example:\n  kubectl get queues.scheduling.volcano.sh,nodes -o yaml | maniple import volcano "
       "- > queues.yaml");
-  command->add_option("SCHEDULER", imported.from, "kueue, volcano or kai")
+  command->add_option("SCHEDULER", imported.from, "kueue, volcano, kai or yunikorn")
       ->required()
       ->check(CLI::IsMember({"kueue", "volcano", "kai"}));
   command->add_option("FILE", imported.files, "YAML or JSON files; - is standard input")

@@ -2,7 +2,8 @@
 // of its kinds, all files together, and leaves the others alone; import.cc reports on these.
 //
 // Sources of the fields: the CRDs of Kueue 0.19 (kueue.x-k8s.io v1beta1, v1beta2), Volcano 1.15
-// (scheduling.volcano.sh v1beta1) and KAI 0.17 (scheduling.run.ai v2, kai.scheduler v1alpha1).
+// (scheduling.volcano.sh v1beta1) and KAI 0.17 (scheduling.run.ai v2, kai.scheduler v1alpha1), and
+// the documents of YuniKorn 1.8 ("Partition and Queue Configuration", "Preemption").
 #pragma once
 
 #include <vector>
@@ -20,6 +21,7 @@ struct Imported {
 void ImportKueue(ForeignObjects& objects, Imported& out);
 void ImportVolcano(ForeignObjects& objects, Imported& out);
 void ImportKai(ForeignObjects& objects, Imported& out);
+void ImportYuniKorn(ForeignObjects& objects, Imported& out);
 
 // {apiVersion, kind, metadata.name, spec} of our group.
 [[nodiscard]] Json OurObject(absl::string_view kind, absl::string_view name, Json spec);

@@ -1,16 +1,27 @@
 #include "scheduler/import/foreign_object.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace maniple {
 
+ForeignObject ForeignObject::Part(Json part) const {
+  ForeignObject out(std::move(part), file_, line_);
+  out.prefix_ = "";
+  return out;
+}
+
 absl::string_view ForeignObject::group() const {
   const absl::string_view version = object_["apiVersion"].AsString();
   const size_t slash = version.find('/');
   return slash == absl::string_view::npos ? "" : version.substr(0, slash);
+}
+
+std::string ForeignObject::PathOf(absl::string_view field) const {
+  return absl::StrCat(prefix_, field);
 }
 
 const Json& ForeignObject::Take(absl::string_view path) {
@@ -33,7 +44,7 @@ void ForeignObject::HasNoCounterpart(absl::string_view path, absl::string_view w
       (!value.is_bool() && !value.is_number() && !value.is_string() && value.size() == 0)) {
     return;
   }
-  Note(absl::StrCat("spec.", path), absl::StrCat("not carried over: ", why), findings);
+  Note(PathOf(path), absl::StrCat("not carried over: ", why), findings);
 }
 
 void ForeignObject::Note(absl::string_view path, absl::string_view message,
@@ -72,7 +83,7 @@ void ForeignObject::TellUntaken(const std::string& path, const Json& value,
     return;
   }
   if (value.is_null()) return;
-  Note(absl::StrCat("spec.", path), "not carried over: the field is not known here", findings);
+  Note(PathOf(path), "not carried over: the field is not known here", findings);
 }
 
 void ForeignObject::Tell(ManifestFinding::Severity severity, absl::string_view path,

@@ -24,6 +24,9 @@ class ForeignObject final {
   ForeignObject(Json object, std::string file, int line)
       : object_(std::move(object)), file_(std::move(file)), line_(line) {}
 
+  // Another object that stands in this one. Reports name its fields without "spec.", as they stand.
+  [[nodiscard]] ForeignObject Part(Json part) const;
+
   [[nodiscard]] absl::string_view group() const;  // of the apiVersion: "kueue.x-k8s.io"; "" = core
   [[nodiscard]] const std::string& kind() const { return object_["kind"].AsString(); }
   [[nodiscard]] const std::string& name() const { return object_.At("metadata.name").AsString(); }
@@ -38,6 +41,8 @@ class ForeignObject final {
   // The first of several names of one field that is there.
   const Json& TakeAny(std::initializer_list<absl::string_view> paths);
 
+  // As reports name the field.
+  [[nodiscard]] std::string PathOf(absl::string_view field) const;
   // Reports that the field is not carried over, and why, if it is there.
   void HasNoCounterpart(absl::string_view path, absl::string_view why, Findings& findings);
   void Note(absl::string_view path, absl::string_view message, Findings& findings) const;
@@ -57,6 +62,7 @@ class ForeignObject final {
   Json object_;
   std::string file_;
   int line_;
+  const char* prefix_ = "spec.";              // of the paths of fields
   std::set<std::string, std::less<>> taken_;  // dotted paths below spec
 };
 

@@ -67,6 +67,8 @@ const Dialect& DialectOf(ImportFrom from) {
          {"kai.scheduler", "SchedulingShard",
           "run one scheduler for each pool, with a name of its own"},
          {"kai.scheduler", "Config", "see the configuration file of the scheduler"}}}},
+      {ImportFrom::kYuniKorn,
+       {"yunikorn", ImportYuniKorn, {{"", "ConfigMap", ""}, {"", "Node", ""}}}},
   };
   return dialects->at(from);
 }
@@ -186,7 +188,8 @@ int RankOf(const Json& object) {
 }  // namespace
 
 std::optional<ImportFrom> ImportFromNamed(absl::string_view name) {
-  for (const ImportFrom from : {ImportFrom::kKueue, ImportFrom::kVolcano, ImportFrom::kKai}) {
+  for (const ImportFrom from :
+       {ImportFrom::kKueue, ImportFrom::kVolcano, ImportFrom::kKai, ImportFrom::kYuniKorn}) {
     if (DialectOf(from).name == name) return from;
   }
   return std::nullopt;

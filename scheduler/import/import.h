@@ -1,7 +1,7 @@
 // Other schedulers' queues, cohorts and flavors as manifests of ours, with a report of every
 // part that has no counterpart. Nothing of theirs is passed over in silence.
 //
-// Pure functions over files; any thread. Behind `maniple import kueue|volcano|kai FILE…`:
+// Pure functions over files; any thread. Behind `maniple import kueue|volcano|kai|yunikorn FILE…`:
 //
 //   const ImportResult result = ImportObjects(ImportFrom::kKueue, {{"kueue.yaml", text}});
 //   for (const Json& object : result.objects) std::cout << "---\n" << DumpYaml(object);
@@ -17,9 +17,9 @@
 
 namespace maniple {
 
-enum class ImportFrom { kKueue, kVolcano, kKai };
+enum class ImportFrom { kKueue, kVolcano, kKai, kYuniKorn };
 
-// "kueue", "volcano", "kai".
+// "kueue", "volcano", "kai", "yunikorn".
 [[nodiscard]] std::optional<ImportFrom> ImportFromNamed(absl::string_view name);
 
 struct ImportResult {

@@ -234,6 +234,22 @@ void ImportTree(std::map<std::string, TreeQueue> queues, const std::string& top,
   Tree(std::move(queues), top, capacity, out).Write();
 }
 
+Amounts TakeAmounts(ForeignObject& queue, absl::string_view path, Imported& out) {
+  Amounts amounts;
+  for (const auto& [theirs, value] : queue.Take(path).members()) {
+    const std::string resource = theirs == "vcore" ? "cpu" : theirs;
+    const absl::StatusOr<Amount> amount =
+        ParseAmount(resource, value.is_string() ? value.AsString() : value.Dump());
+    if (amount.ok()) {
+      amounts[resource] = *amount;
+    } else {
+      queue.Error(queue.PathOf(absl::StrCat(path, ".", theirs)), amount.status().message(),
+                  out.findings);
+    }
+  }
+  return amounts;
+}
+
 Amounts CapacityOf(const ForeignObjects& objects) {
   Amounts out;
   for (const ForeignObject& object : objects) {

@@ -43,6 +43,14 @@ struct TreeQueue {
 void ImportTree(std::map<std::string, TreeQueue> queues, const std::string& top,
                 const std::map<std::string, Amount>& capacity, Imported& out);
 
+// Where all is one queue, it is called so.
+inline constexpr char kRootQueue[] = "root";
+
+// The amounts at the path of the queue's fields, by resource ("vcore" is cpu); what is no amount
+// is an error.
+[[nodiscard]] std::map<std::string, Amount> TakeAmounts(ForeignObject& queue,
+                                                        absl::string_view path, Imported& out);
+
 // All resources that the nodes among the objects offer.
 [[nodiscard]] std::map<std::string, Amount> CapacityOf(const ForeignObjects& objects);
 

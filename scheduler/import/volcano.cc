@@ -3,31 +3,10 @@
 #include <map>
 #include <string>
 
-#include "absl/strings/str_cat.h"
-#include "api/codec/quantity.h"
 #include "scheduler/import/queue_tree.h"
 
 namespace maniple {
 namespace {
-
-constexpr absl::string_view kTop = "root";
-
-using Amounts = std::map<std::string, Amount>;
-
-Amounts AmountsOf(ForeignObject& queue, absl::string_view path, Imported& out) {
-  Amounts amounts;
-  for (const auto& [resource, value] : queue.Take(path).members()) {
-    const std::string text = value.is_string() ? value.AsString() : value.Dump();
-    const absl::StatusOr<Amount> amount = ParseAmount(resource, text);
-    if (amount.ok()) {
-      amounts[resource] = *amount;
-    } else {
-      queue.Error(absl::StrCat("spec.", path, ".", resource), amount.status().message(),
-                  out.findings);
-    }
-  }
-  return amounts;
-}
 
 Json OwnSpecOf(ForeignObject& queue, Imported& out) {
   Json spec = Json::Object();
@@ -51,11 +30,13 @@ Json OwnSpecOf(ForeignObject& queue, Imported& out) {
 
 TreeQueue VolcanoTreeQueue(ForeignObject& queue, Imported& out) {
   TreeQueue tree{.from = &queue, .parent = queue.Take("parent").AsString()};
-  const Amounts capability = AmountsOf(queue, "capability", out);
-  const Amounts deserved = AmountsOf(queue, "deserved", out);
-  for (const auto& [resource, amount] : capability) tree.lines[resource].limit = amount;
-  for (const auto& [resource, amount] : deserved) tree.lines[resource].nominal = amount;
-  for (const auto& [resource, amount] : AmountsOf(queue, "guarantee.resource", out)) {
+  for (const auto& [resource, amount] : TakeAmounts(queue, "capability", out)) {
+    tree.lines[resource].limit = amount;
+  }
+  for (const auto& [resource, amount] : TakeAmounts(queue, "deserved", out)) {
+    tree.lines[resource].nominal = amount;
+  }
+  for (const auto& [resource, amount] : TakeAmounts(queue, "guarantee.resource", out)) {
     TreeQueue::Line& line = tree.lines[resource];
     line.nominal = std::max(line.nominal, amount);
     line.reserved = amount;
@@ -77,7 +58,7 @@ void ImportVolcano(ForeignObjects& objects, Imported& out) {
   for (ForeignObject& object : objects) {
     if (object.kind() != "Queue") continue;
     TreeQueue queue = VolcanoTreeQueue(object, out);
-    if (object.name() != kTop) {
+    if (object.name() != kRootQueue) {
       queues.emplace(object.name(), std::move(queue));
       continue;
     }
@@ -86,7 +67,7 @@ void ImportVolcano(ForeignObjects& objects, Imported& out) {
                               out.findings);
     }
   }
-  ImportTree(std::move(queues), std::string(kTop), CapacityOf(objects), out);
+  ImportTree(std::move(queues), kRootQueue, CapacityOf(objects), out);
 }
 
 }  // namespace maniple

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Queues of Kueue, Volcano and KAI become ours by `maniple import`, and hold gangs to the same quota: both servers.
+"""Queues of Kueue, Volcano, KAI and YuniKorn become ours by `maniple import`, and hold gangs to the same quota: both servers.
 
     test/e2e/run_import.py         # both servers; the real one is skipped, loudly, where it is not built
     test/e2e/run_import.py TEXT    # only cases whose name contains TEXT
 
-Fear: what is imported is refused by the API server, or lets a team use more or less than before. The three files of
+Fear: what is imported is refused by the API server, or lets a team use more or less than before. The four files of
 test/e2e/import say the same: two teams with 4 GPUs each, of which team-a may use up to 6. The last line is
 `N passed, M failed, K skipped`.
 """
@@ -41,7 +41,7 @@ def apply(api, one):
     return api.must("POST", f"/apis/{one['apiVersion']}/{PLURALS[one['kind']]}", one)
 
 
-def teams_keep_their_quota(server, dialect):
+def teams_keep_their_quota(server, dialect, above=""):
     api = server.api
     add_nodes(api, 2, gpus=4)
     for one in imported(server, dialect):
@@ -54,11 +54,11 @@ def teams_keep_their_quota(server, dialect):
     def reason(gang):
         return api.must("GET", f"/apis/scheduling.maniple.dev/v1alpha1/namespaces/default/podgroups/{gang}").get("status", {}).get("reason")
 
-    submit(api, "a-six", 6, gpus=1, queue="team-a")
+    submit(api, "a-six", 6, gpus=1, queue=f"{above}team-a")
     await_that("team-a borrows up to 6 GPUs", lambda: len(bound("a-six")) == 6)
-    submit(api, "a-more", 1, gpus=1, queue="team-a")
+    submit(api, "a-more", 1, gpus=1, queue=f"{above}team-a")
     await_that("team-a may not use a seventh", lambda: reason("a-more") == "QuotaExceeded")
-    submit(api, "b-two", 2, gpus=1, queue="team-b")
+    submit(api, "b-two", 2, gpus=1, queue=f"{above}team-b")
     await_that("team-b uses what is free of its own", lambda: len(bound("b-two")) == 2)
     assert not bound("a-more")
     assert scheduler.stop() == 0
@@ -76,8 +76,12 @@ def kais_queues_hold_gangs_to_the_same_quota(server):
     teams_keep_their_quota(server, "kai")
 
 
+def yunikorns_queues_hold_gangs_to_the_same_quota(server):
+    teams_keep_their_quota(server, "yunikorn", above="root.research.")
+
+
 CASES = (kueues_queues_hold_gangs_to_the_same_quota, volcanos_queues_hold_gangs_to_the_same_quota,
-         kais_queues_hold_gangs_to_the_same_quota)
+         kais_queues_hold_gangs_to_the_same_quota, yunikorns_queues_hold_gangs_to_the_same_quota)
 
 
 def main():
