@@ -22,6 +22,8 @@ class BoundGpuAvoidance final : public NodeScore {
     return tables_.classes[id.index()]->gpus.product.empty() ? kMostScore : 0;
   }
 
+  bool IsLastResort(const NodeView& node) const override { return Score(node) == 0; }
+
  private:
   const Tables& tables_;
   std::vector<ResourceId> gpus_;

@@ -9,13 +9,19 @@
 namespace maniple {
 namespace {
 
-// By kind: does the result put a member where it is to be only if no other node will do?
+// By kind: does the result put a member where it is to be only if no other node will do? Members
+// without GPUs go where those with GPUs are.
 std::vector<bool> OnLastResorts(const QuorumProblem& problem, const std::vector<Kind>& kinds,
                                 const Overlay& overlay, const DomainResult& result) {
   std::vector<bool> misplaced(kinds.size(), false);
+  const auto wants_gpu = [](const Kind& kind) {
+    return kind.bound != nullptr && kind.bound->shape().wants_gpu;
+  };
+  const bool some_want_gpu = std::ranges::any_of(kinds, wants_gpu);
   for (const MemberPlace& place : result.search.places) {
     const uint32_t kind = problem.kinds[place.want];
     if (misplaced[kind] || kinds[kind].bound == nullptr) continue;
+    if (some_want_gpu && !wants_gpu(kinds[kind])) continue;
     misplaced[kind] = kinds[kind].bound->IsLastResort(overlay.At(place.node));
   }
   return misplaced;
