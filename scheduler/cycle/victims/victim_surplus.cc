@@ -7,6 +7,8 @@
 namespace maniple {
 
 Surplus SurplusOf(const Gang& gang) {
+  // Its PodGroup was deleted before this process looked: nobody knows whom it can do without.
+  if (!gang.declared) return Surplus();
   Surplus surplus{.members = int64_t{gang.cleaned.count()} - std::max(1, gang.spec.min_member),
                   .sub_groups = {}};
   const std::vector<int32_t> cleaned = CleanedBySubGroup(gang);

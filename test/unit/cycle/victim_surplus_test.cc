@@ -22,6 +22,7 @@ using ::testing::IsEmpty;
 
 Gang GangOf(int32_t min_member, const std::vector<int32_t>& minima) {
   Gang gang;
+  gang.declared = true;
   gang.spec.min_member = min_member;
   for (const int32_t least : minima) gang.spec.sub_groups.push_back({.min_member = least});
   return gang;
@@ -32,6 +33,15 @@ void Add(Gang& gang, MemberState state, int32_t sub_group, int members = 1) {
     member.state = state;
     member.rank.sub_group = sub_group;
   }
+}
+
+// The fear: after a restart a rigid gang without its PodGroup seems to need one member only.
+TEST(VictimSurplus, OfAGangThatNobodyDeclaresNoMemberIsKnownToBeBeyondTheQuorum) {
+  Gang gang = GangOf(1, {});
+  Add(gang, MemberState::kBound, 0, 2);
+  EXPECT_EQ(SurplusOf(gang).members, 1);
+  gang.declared = false;
+  EXPECT_EQ(SurplusOf(gang).members, Surplus().members);
 }
 
 TEST(VictimSurplus, MembersBeyondTheQuorumCanGo) {
