@@ -57,6 +57,10 @@ std::optional<ItemKind> HelpQuestions::HelpableItem(const Case& c) {
   if (item == ItemKind::kSurplus) return std::nullopt;
   if (parts_.charges.RefusalOf(c, item.value_or(ItemKind::kQuorum)).has_value())
     return std::nullopt;
+  // Whatever it is given, who comes before it in its Queue has to start first.
+  if (item.has_value() && desk_.queue.BlockerOf({c.gang.id, *item}).has_value()) {
+    return std::nullopt;
+  }
   if (item.has_value()) return item;
   // It lacks members: with a smaller quorum it may start.
   const bool may_start = c.gang.group_exists && !c.record.binding.has_value() &&
