@@ -113,6 +113,10 @@ bool Serving::ParkUndecided(Case& c, QueueItem item) {
     facts = {.class_key = absl::StrCat("volumes ", c.gang.id.index()),
              .until = *c.record.volumes_again_at};
   } else if (const std::optional<QueueRefusal> refusal = parts_.charges.RefusalOf(c, item.kind)) {
+    // It is none of those for whom that Queue may keep room.
+    if (refusal->reason == WaitReason::kNamespaceNotAllowed && c.record.claim.has_value()) {
+      parts_.claims.GiveUp(c);
+    }
     waits = {.reason = refusal->reason, .message = refusal->message};
     // All gangs that say the same are woken as one; each must hear of another reason.
     facts = {.class_key = absl::StrCat("queue ", refusal->message, " ", c.gang.key.namespace_name),
