@@ -209,7 +209,10 @@ class OwnerWalk final {
                                             : std::nullopt;
     const int64_t most = size.value_or(quorum.most);
     if (count.has_value()) return std::min(*count, most) <= 1;
-    return !spec.is_gang || size.value_or(quorum.minimum) <= 1;
+    // Hosts of a replica start together, however few the quorum asks for.
+    const bool in_units =
+        std::ranges::any_of(spec.parts, [](const ForeignPart& part) { return part.unit > 1; });
+    return !spec.is_gang || (!in_units && size.value_or(quorum.minimum) <= 1);
   }
 
   [[nodiscard]] absl::string_view SubGroup(ProducerRole role, const ForeignSpec& spec) const {
