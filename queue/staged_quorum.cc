@@ -42,7 +42,7 @@ PodGroupSpec StagedSpec(const ForeignGang& declared, const std::vector<Member>& 
   if (parts == 0) return spec;
   const std::vector<PartMembers> counts = CountParts(parts, members);
   const bool lead_is_placed = counts[0].placed >= spec.sub_groups[0].min_member;
-  int64_t quorum = spec.min_member;
+  int64_t quorum = int64_t{spec.min_member} + declared.spare;
   for (size_t i = 0; i < parts; ++i) {
     const bool exists = counts[i].present > 0;
     bool counted = true;
@@ -62,7 +62,7 @@ PodGroupSpec StagedSpec(const ForeignGang& declared, const std::vector<Member>& 
     quorum -= spec.sub_groups[i].min_member;
     spec.sub_groups[i].min_member = 0;
   }
-  spec.min_member = static_cast<int32_t>(std::max<int64_t>(1, quorum));
+  spec.min_member = static_cast<int32_t>(std::clamp<int64_t>(quorum, 1, spec.min_member));
   return spec;
 }
 

@@ -35,6 +35,8 @@ struct ForeignGang {
   std::string group_name;
   PodGroupSpec spec;  // with all parts; its quorum is the one declared, its source says whose it is
   std::vector<PartStart> starts;  // parallel to spec.sub_groups; empty: all together
+  // Members beyond the quorum that stand in for it while a part that comes later is not there yet.
+  int32_t spare = 0;
   // So many come after each member of the first sub-group once it has a node. Each is like it, and
   // may stand in its domain only. 0: nothing is known of who follows.
   int32_t followers_of_each = 0;

@@ -277,6 +277,7 @@ class GangMaker final {
     const bool late = std::any_of(declared.parts.begin(), declared.parts.end(),
                                   [](const ForeignPart& part) { return part.late; });
     if (spare > 0 && !late) return;
+    gang_.spare = spare > 0 ? Narrow(spare) : 0;
     absl::flat_hash_set<absl::string_view> names;
     for (const ForeignPart& part : declared.parts) {
       int64_t members = part.members;
