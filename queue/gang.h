@@ -116,8 +116,9 @@ struct Gang {
   std::string queue;
   std::optional<std::string> admitted_queue;  // none: nothing is placed, or it is not known yet
   std::string told_queue;       // … by the annotation of a bound member, of any author
+  int32_t ran_alone = 0;        // members that ran by themselves before they were of this gang
   int32_t priority = 0;         // lower of the class's value and the highest member priority
-  bool preempts = true;         // its PodGroup and class let it; without a class, its quorum does
+  bool preempts = true;         // its PodGroup, its class and its quorum let it
   std::vector<Member> members;  // by (rank, name)
   CleanedMembers cleaned;
 };

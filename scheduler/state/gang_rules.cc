@@ -44,7 +44,7 @@ int32_t GangRules::PriorityOf(const Gang& gang) const {
 bool GangRules::MayPreempt(const Gang& gang) const {
   if (!gang.spec.preempts) return false;
   const auto it = classes_.find(gang.spec.priority_class_name);
-  if (it != classes_.end()) return it->second.preempts;
+  if (it != classes_.end() && !it->second.preempts) return false;
   const auto says_so = [](const Member& member) { return member.preempts; };
   return std::all_of(gang.members.begin(), gang.members.end(), says_so) || QuorumMayPreempt(gang);
 }

@@ -60,7 +60,7 @@ TEST(GangRules, AClassThatIsGoneNoLongerRules) {
   EXPECT_EQ(rules.PriorityOf(gang), 0);
 }
 
-TEST(GangRules, WhetherItMayPreemptIsSaidByTheGroupThenByTheClassThenByTheQuorum) {
+TEST(GangRules, ItMayPreemptIfItsGroupItsClassAndItsQuorumLetIt) {
   GangRules rules("");
   rules.SetClass("may", GangRules::ClassFacts{});
   rules.SetClass("never", GangRules::ClassFacts{.preempts = false});
@@ -71,9 +71,8 @@ TEST(GangRules, WhetherItMayPreemptIsSaidByTheGroupThenByTheClassThenByTheQuorum
         gang.group_exists = true;
         gang.spec.preempts = group;
         gang.members = {Member{.preempts = quorum}, Member{.preempts = false}};
-        const bool by_class =
-            name == std::string("may") || (name == std::string("unknown") && quorum);
-        EXPECT_EQ(rules.MayPreempt(gang), group && by_class) << name;
+        const bool by_class = name != std::string("never");
+        EXPECT_EQ(rules.MayPreempt(gang), group && by_class && quorum) << name;
       }
     }
   }
