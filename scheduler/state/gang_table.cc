@@ -115,7 +115,7 @@ GangId GangTable::Rehome(const Rehoming& who, const PodPlace& place, Delta& delt
   old.members.erase(at);
   NoteSubGroup(who.pod, place.sub_group);
   Gang& gang = Ensure(KeyOf(who.namespace_name, who.pod_name, place));
-  if (gang.key.dialect == GangDialect::kSingleton) {
+  if (IsSingle(gang.id)) {
     gang.declared = gang.group_exists = true;
     gang.group_uid = member.uid;
     gang.created = member.created;
@@ -128,6 +128,7 @@ GangId GangTable::Rehome(const Rehoming& who, const PodPlace& place, Delta& delt
   if (member.state == MemberState::kBound && !old.told_queue.empty()) {
     gang.told_queue = old.told_queue;
   }
+  if (who.ran_alone && !IsSingle(gang.id)) ++gang.ran_alone;
   member.rank.sub_group = SubGroupIndex(place.sub_group, gang.spec);
   ForgetCleaned(gang, member.rank);
   AddInOrder(gang.members, std::move(member));

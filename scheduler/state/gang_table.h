@@ -53,11 +53,15 @@ class GangTable final {
   [[nodiscard]] bool IsPlaceOf(GangId gang, const Pod& pod, const PodPlace& place) const;
   // No object has declared the gang yet, so that it is only a name.
   [[nodiscard]] bool IsMereName(GangId gang) const { return !gangs_.at(gang)->declared; }
+  [[nodiscard]] bool IsSingle(GangId gang) const {
+    return gangs_.at(gang)->key.dialect == GangDialect::kSingleton;
+  }
   // The member belongs to the place now. REQUIRES: it is a member of `from`.
   struct Rehoming {
     PodId pod;
     GangId from;
     absl::string_view namespace_name, pod_name;
+    bool ran_alone = false;  // its gang of one was known to be that
   };
   GangId Rehome(const Rehoming& who, const PodPlace& place, Delta& delta);
   // Adds the member, or brings it up to date.

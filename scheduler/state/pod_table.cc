@@ -321,20 +321,25 @@ void PodTable::FollowProducers(Runners runners, Delta& delta) {
   }
 }
 
-// A pod bound for a gang that was not declared yet was bound for the gang that turns up.
+// A pod bound for a gang that was not declared yet was bound for the gang that turns up, and a pod
+// that runs by itself becomes a member when its owner grows into a gang.
 void PodTable::FileAnew(Record& record, Runners runners, Delta& delta) {
   if (IsPromised(record) && !record.facts.terminal) {
     misfiled_.insert(record.id);
     return;
   }
-  const bool may_stay = runners == Runners::kStay && !gangs_.IsMereName(record.facts.gang);
-  if (may_stay && Stays(record)) return;
-  misfiled_.erase(record.id);
+  const bool runs = runners == Runners::kStay && Stays(record);
+  const bool ran_alone = runs && gangs_.IsSingle(record.facts.gang);
   const PodPlace place = producers_.PlaceOf(record.id);
+  const bool may_move =
+      ran_alone ? !place.group_name.empty() : gangs_.IsMereName(record.facts.gang);
+  if (runs && !may_move) return;
+  misfiled_.erase(record.id);
   record.facts.gang = gangs_.Rehome({.pod = record.id,
                                      .from = record.facts.gang,
                                      .namespace_name = record.facts.namespace_name,
-                                     .pod_name = record.facts.name},
+                                     .pod_name = record.facts.name,
+                                     .ran_alone = ran_alone},
                                     place, delta);
 }
 
