@@ -23,6 +23,7 @@ struct Vacancy {
 enum class BindPhase : uint8_t {
   kBinding,    // quorum never reached; until schedule_timeout after the first bind
   kBound,      // quorum stands
+  kGrowing,    // … and has been raised since: those who are lacking were never there
   kRepairing,  // quorum stood and is lost; until the grace period ends
   kKept,       // … which has ended, and the rest is to be left alone
   kUndoing,    // members are being released

@@ -400,6 +400,7 @@ bool GangBinding::Stands() const {
     case BindPhase::kBinding:
       return !Coming() && !Any(unseen);
     case BindPhase::kBound:
+    case BindPhase::kGrowing:
     case BindPhase::kRepairing:
     case BindPhase::kKept:
       return !Any(unseen);

@@ -12,9 +12,10 @@
 //
 // The states of a member, and how each input changes them: README.md of this folder.
 //
-// Gang phases (see Settle): binding -> bound | undoing | ended; bound -> repairing | ended;
-// repairing -> bound | undoing | kept | ended; kept -> bound | repairing | ended; undoing -> ended;
-// any but undoing -> leaving (see Leave) -> ended.
+// Gang phases (see Settle): binding -> bound | undoing | ended; bound -> growing | repairing |
+// ended; growing -> bound | repairing | ended; repairing -> bound | growing | undoing | kept |
+// ended; kept -> bound | growing | repairing | ended; undoing -> ended; any but undoing -> leaving
+// (see Leave) -> ended.
 //
 // Invariants:
 //   1. A member has at most one request under way, except that a delete waits neither for a bind
@@ -31,6 +32,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_set.h"
@@ -77,10 +79,18 @@ class GangBinding final {
   void ForgetNodes(const absl::btree_set<NodeId>& gone);
   // The whole gang is being evicted: no more requests are sent, and those under way come to rest.
   void Leave(BindStep& step);
+  // By how much the quorum has been raised since it was met last. Members whom it lacks for that
+  // alone are late, not lost: nobody has to leave for them.
+  void KnowGrowth(QuorumNeed growth) { growth_ = std::move(growth); }
   // Folds in what the watch shows and draws the conclusions for the gang.
   void Settle(const Gang& gang, BindStep& step);
 
   [[nodiscard]] BindPhase phase() const { return phase_; }
+  // The quorum is lost: its rest is mended, kept, or being released for that.
+  [[nodiscard]] bool has_lost_quorum() const {
+    return phase_ == BindPhase::kRepairing || phase_ == BindPhase::kKept ||
+           (phase_ == BindPhase::kUndoing && undone_.cause == UndoCause::kQuorumLost);
+  }
   // No request is under way, and there is nothing to wait for.
   [[nodiscard]] bool done() const;
   // Some member is on its way to being bound.
@@ -184,6 +194,7 @@ class GangBinding final {
   std::vector<Entry> entries_;  // sorted by pod
   bool any_bound_ = false;      // while binding, since_ is then the time of the first bind
   absl::Time deadline_ = absl::InfiniteFuture();
+  QuorumNeed growth_;
   bool wants_repair_ = false;
   std::vector<Vacancy> vacancies_;
   std::string trouble_;

@@ -20,6 +20,15 @@ std::vector<const Member*> SortedByPod(const Gang& gang) {
   return members;
 }
 
+bool IsWithin(const QuorumNeed& need, const QuorumNeed& growth) {
+  if (need.total > growth.total) return false;
+  for (size_t i = 0; i < need.sub_groups.size(); ++i) {
+    const int32_t grown = i < growth.sub_groups.size() ? growth.sub_groups[i] : 0;
+    if (need.sub_groups[i] > grown) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void GangBinding::Settle(const Gang& gang, BindStep& step) {
@@ -202,7 +211,8 @@ void GangBinding::ConcludeBinding(const Gang& gang, const Weighed& weighed, Bind
                  [](const Entry& e) { return IsComing(e.state) || IsBound(e.state) || e.stale; })) {
     phase_ = BindPhase::kEnded;
   } else {
-    wants_repair_ = !coming && weighed.has_spare;
+    // Until enough members exist, one more would only wait with the others.
+    wants_repair_ = !coming && weighed.has_spare && weighed.spare.Met();
   }
 }
 
@@ -213,13 +223,20 @@ void GangBinding::ConcludeRepair(const Gang& gang, const Weighed& weighed, BindS
     deadline_ = absl::InfiniteFuture();
     return;
   }
-  if (phase_ == BindPhase::kBound) {
+  const bool grows = IsWithin(weighed.placed, growth_);
+  if (!grows && (phase_ == BindPhase::kBound || phase_ == BindPhase::kGrowing)) {
     phase_ = BindPhase::kRepairing;
     since_ = step.now;
     step.actions.push_back(QuorumLost{});
   }
   if (!Any([](const Entry& e) { return IsComing(e.state) || IsBound(e.state) || e.stale; })) {
     phase_ = BindPhase::kEnded;
+    return;
+  }
+  wants_repair_ = !weighed.coming.Met() && weighed.has_spare;
+  if (grows) {
+    phase_ = BindPhase::kGrowing;
+    deadline_ = absl::InfiniteFuture();
     return;
   }
   // A user may take Keep back; since_ is that of the loss still.
@@ -236,7 +253,6 @@ void GangBinding::ConcludeRepair(const Gang& gang, const Weighed& weighed, BindS
       deadline_ = absl::InfiniteFuture();
     }
   }
-  wants_repair_ = !weighed.coming.Met() && weighed.has_spare;
 }
 
 void GangBinding::BeginUndo(UndoCause cause, std::string detail, BindStep& step) {

@@ -166,6 +166,7 @@ GangView ClusterViews::ViewOf(const Case& c, const Leadership* leader) const {
       .singleton = c.gang.key.dialect == GangDialect::kSingleton,
       .priority = c.gang.priority,
       .min_member = c.gang.spec.min_member,
+      .quorum_met = c.record.quorum_met,
       .members = KnownAssembly(c).counts,
       .created = CreatedAt(c.gang),
       .nodes = NodesOf(c, warm_.state)};

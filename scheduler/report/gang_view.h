@@ -74,6 +74,7 @@ struct GangView {
   GangSourceView source;
   bool singleton = false;
   int32_t priority = 0, min_member = 0;
+  int32_t quorum_met = 0;  // as large as it was when it stood last; 0: not known
   MemberCounts members;
   absl::Time created = absl::InfinitePast();
   std::vector<GangMemberView> pods;

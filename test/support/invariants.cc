@@ -169,6 +169,8 @@ Violations GangAllOrNothing(const TurnFacts& facts) {
     const auto standing = std::ranges::count_if(gang.pods, Stands);
     const bool in_hand = gang.phase == "Binding" || gang.reason == "QuorumLost" ||
                          gang.reason == "Preempted" || gang.stage == "members";
+    // Its quorum has been raised: whoever comes late is awaited.
+    if (gang.quorum_met > 0 && Counted(facts, gang) >= gang.quorum_met) continue;
     if (standing == 0 || in_hand || Counted(facts, gang) >= gang.min_member) continue;
     found.push_back(absl::StrCat("GangAllOrNothing: ", GangName(gang), " holds ", standing,
                                  " pods, its quorum is ", gang.min_member,

@@ -98,6 +98,10 @@ void Desk::MeetGroup(GangRecord& record, const Gang& gang, absl::Time now) {
     record.backoff_until = absl::InfinitePast();
     record.undone_because.reset();
     ForgetLeaving(record);
+    // A later leader believes no time from before the PodGroup.
+    if (record.quorum_reached_at.has_value()) {
+      record.quorum_reached_at = std::max(*record.quorum_reached_at, gang.created);
+    }
   }
   // Its pods may have been heard of before it.
   const absl::string_view uid = StatusUid(gang);
@@ -109,11 +113,29 @@ void Desk::MeetGroup(GangRecord& record, const Gang& gang, absl::Time now) {
   if (record.left_for.has_value() && !banned) ++bans;
 }
 
-bool Desk::QuorumWasRaised(const Case& c) {
+void Desk::NoteMet(GangRecord& record, const PodGroupSpec& spec) {
+  record.quorum_met = QuorumOf(spec);
+  record.parts_met.clear();
+  for (const SubGroup& part : spec.sub_groups) record.parts_met.push_back(part.min_member);
+}
+
+QuorumNeed Desk::GrowthOf(const Case& c) {
+  const std::vector<SubGroup>& parts = c.gang.spec.sub_groups;
+  QuorumNeed growth{.sub_groups = std::vector<int32_t>(parts.size())};
   // Producers that make members in stages raise the quorum themselves.
   const bool in_stages = c.gang.foreign != nullptr && !c.gang.foreign->starts.empty();
-  return !in_stages && c.record.quorum_met > 0 && c.record.quorum_met < QuorumOf(c.gang.spec);
+  if (in_stages || c.record.quorum_met == 0) return growth;
+  growth.total = std::max(0, QuorumOf(c.gang.spec) - c.record.quorum_met);
+  // An earlier leader has left the size of the whole alone.
+  const bool known = !c.record.parts_met.empty();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const int32_t met = i < c.record.parts_met.size() ? c.record.parts_met.begin()[i] : 0;
+    growth.sub_groups[i] = known ? std::max(0, parts[i].min_member - met) : growth.total;
+  }
+  return growth;
 }
+
+bool Desk::QuorumWasRaised(const Case& c) { return GrowthOf(c).total > 0; }
 
 void Desk::NoteStartInVain(GangRecord& record, absl::Time now) {
   record.no_preemption_until =

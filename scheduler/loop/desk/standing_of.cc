@@ -59,6 +59,10 @@ Standing StandingInFlight(const Case& c, const Desk& desk) {
       waiting == nullptr ? "" : absl::StrCat("; the next waits: ", waiting->message);
   switch (binding.phase()) {
     case BindPhase::kBinding:
+      if (!known.members_ready && !binding.Coming()) {
+        return {GangPhase::kBinding, WaitReason::kWaitingForMembers,
+                absl::StrCat(known.lacking, "; ", placed, " of ", quorum, " pods bound", trouble)};
+      }
       return {GangPhase::kBinding, waiting != nullptr ? waiting->reason : WaitReason::kBinding,
               absl::StrCat(placed, " of ", quorum, " pods bound", trouble, no_room)};
     case BindPhase::kUndoing:
@@ -78,6 +82,10 @@ Standing StandingInFlight(const Case& c, const Desk& desk) {
               WaitReason::kQuorumLost,
               absl::StrCat(placed, " of ", quorum, " pods are left", trouble,
                            "; they are kept running")};
+    case BindPhase::kGrowing:
+      return {GangPhase::kRunning, WaitReason::kBound,
+              absl::StrCat(placed, " of ", quorum, " pods bound; the quorum was ",
+                           c.record.quorum_met, " when it started", trouble, no_room)};
     case BindPhase::kEnded:
       if (placed >= quorum) break;
       return {

@@ -1,6 +1,7 @@
 #include "scheduler/loop/flight/flights.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "absl/strings/str_cat.h"
 #include "queue/assembly.h"
@@ -49,10 +50,35 @@ void Flights::EndBinding(GangRecord& record) {
   --desk_.counters.gangs_binding;
 }
 
+// They were whole by themselves: whoever their owner makes beside them comes late.
+void Flights::MeetThoseWhoRanAlone(Case& c) {
+  const bool is_met = c.record.quorum_reached_at.has_value() || c.record.quorum_met > 0;
+  if (c.gang.ran_alone == 0 || is_met) return;
+  c.record.quorum_reached_at = std::max(c.now, c.gang.created);
+  c.record.quorum_met = c.gang.ran_alone;
+}
+
+// An earlier leader held the room of members that have failed. Their pods are there still: the
+// youngest of them are those whom nobody has replaced.
+void Flights::RememberTheFailed(Case& c) {
+  if (!c.record.quorum_reached_at.has_value()) return;
+  std::vector<const Member*> failed;
+  for (const Member& member : c.gang.members) {
+    if (member.state == MemberState::kFailed && member.node.valid()) failed.push_back(&member);
+  }
+  std::ranges::sort(failed, std::greater(), &Member::created);
+  const auto lacking = static_cast<size_t>(c.assembly.need.total);
+  failed.resize(std::min(failed.size(), lacking));
+  for (const Member* member : failed) {
+    c.record.binding->Remember({member->pod, member->node, member->shape, member->rank.sub_group});
+  }
+}
+
 // A gang that is partly bound, or has lost a bound member, is in flight,
 // also if an earlier leader or another scheduler bound it.
 void Flights::EnsureBinding(Case& c) {
   GangRecord& record = c.record;
+  MeetThoseWhoRanAlone(c);
   if (!record.binding.has_value() && c.gang.group_exists && c.gang.problem.empty()) {
     const bool lost = std::ranges::any_of(record.bound, [&c](const auto& known) {
       const auto member = std::ranges::find(c.gang.members, known.pod, &Member::pod);
@@ -60,23 +86,23 @@ void Flights::EnsureBinding(Case& c) {
     });
     const bool partly = !c.assembly.need.Met() && c.assembly.counts.bound > 0;
     if (lost || partly) {
-      const auto since_of = [&](absl::string_view type, absl::string_view status,
-                                WaitReason reason) {
+      // The reason changes while it lasts; the one named here is that of another state.
+      const auto since_of = [&](absl::string_view type, WaitReason other) {
         const Condition* condition = FindCondition(c.gang.status.conditions, type);
-        const bool told = condition != nullptr && condition->status == status &&
-                          condition->reason == WaitReasonName(reason);
+        const bool told = condition != nullptr && condition->status == "True" &&
+                          condition->reason != WaitReasonName(other);
         return told ? std::optional(condition->last_transition) : std::nullopt;
       };
       if (!record.quorum_reached_at.has_value()) {
         // The condition becomes True when a binding outlasts its first second, and not before.
-        const auto since = since_of(kConditionQuotaReserved, "True", WaitReason::kBinding);
+        const auto since = since_of(kConditionQuotaReserved, WaitReason::kBound);
         BeginBinding(record, BindPhase::kBinding, std::min(since.value_or(c.now), c.now));
-      } else if (const auto since =
-                     since_of(kConditionDisrupted, "True", WaitReason::kQuorumLost)) {
+      } else if (const auto since = since_of(kConditionDisrupted, WaitReason::kPreempted)) {
         BeginBinding(record, BindPhase::kRepairing, std::min(*since, c.now));
       } else {
         BeginBinding(record, BindPhase::kBound, c.now);
       }
+      if (record.bound.empty()) RememberTheFailed(c);
       for (const GangBinding::Known& known : record.bound) record.binding->Remember(known);
     }
   }
@@ -90,6 +116,7 @@ void Flights::EnsureBinding(Case& c) {
 
 void Flights::SettleBinding(Case& c) {
   if (!c.record.binding.has_value()) return;
+  c.record.binding->KnowGrowth(Desk::GrowthOf(c));
   Step(c, [&c](BindStep& step) { c.record.binding->Settle(c.gang, step); });
   if (c.record.binding->done()) {
     EndBinding(c.record);
@@ -109,7 +136,7 @@ void Flights::NoteQuorum(Case& c) {
              !c.record.quorum_reached_at.has_value()) {
     c.record.quorum_reached_at = std::max(StartOf(c), c.gang.created);
   }
-  if (c.assembly.need.Met()) c.record.quorum_met = QuorumOf(c.gang.spec);
+  if (c.assembly.need.Met()) Desk::NoteMet(c.record, c.gang.spec);
 }
 
 // A member that has succeeded may have been Ready between two events.
@@ -273,7 +300,7 @@ void Flights::HearOfPod(const Errand& errand, const WriteResult& result, absl::T
 
 void Flights::OnQuorumBound(Case& c) {
   GangRecord& record = c.record;
-  record.quorum_met = QuorumOf(c.gang.spec);
+  Desk::NoteMet(record, c.gang.spec);
   record.starts_in_vain = 0;
   record.was_head = absl::ZeroDuration();
   record.undo_backoff.reset();

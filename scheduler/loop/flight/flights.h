@@ -68,6 +68,8 @@ class Flights final {
   void StartBinding(Case& c, const std::vector<Placement>& placements);
   // False: no member has a claim that waits for its node.
   [[nodiscard]] bool StartVolumes(Case& c, const std::vector<Placement>& placements);
+  static void MeetThoseWhoRanAlone(Case& c);
+  static void RememberTheFailed(Case& c);
   void BeginBinding(GangRecord& record, BindPhase phase, absl::Time since);
   void CarryOut(Case& c, const BindAction& action);
   void CoolDown(NodeId node, absl::Time now);

@@ -118,8 +118,9 @@ struct GangRecord {
   absl::btree_map<PodId, absl::Time> refused_until;  // members that were refused as surplus
   RareVector<std::string> domains;                   // of the quorum's plan
   std::optional<absl::Time> quorum_reached_at, last_undone_at;
-  int32_t quorum_met = 0;     // its size when it was last met; 0: not known
-  bool awaits_ready = false;  // this process has bound its quorum, which has not been Ready yet
+  int32_t quorum_met = 0;         // its size when it was last met; 0: not known
+  RareVector<int32_t> parts_met;  // … and of each sub-group; empty: not known
+  bool awaits_ready = false;      // this process has bound its quorum, which has not been Ready yet
   // When its quorum was last decided, and when it last had to leave whole; the past: never.
   absl::Time decided_at = absl::InfinitePast(), left_at = absl::InfinitePast();
   Rare<Backoff> undo_backoff;  // since the quorum was bound last
@@ -181,6 +182,7 @@ struct GangRecord {
   absl::Time status_due = absl::InfiniteFuture();
   struct Told {
     absl::string_view reason;  // last sent to a waiting pod
+    uint64_t words = 0;        // a fingerprint of why, without numbers, and of the node beside it
     absl::Time at;
     bool nominated = false;  // with a node's name
   };

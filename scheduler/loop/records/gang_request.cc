@@ -36,6 +36,12 @@ QuorumNeed WithinReach(const QuorumNeed& need, const std::vector<Want>& wants) {
   return out;
 }
 
+// Whoever comes late to a gang that runs is welcome by itself, unless it is part of a unit.
+bool IsOneByOne(const Gang& gang, const GangBinding& binding) {
+  const bool in_units = gang.foreign != nullptr && !gang.foreign->unit_sizes.empty();
+  return binding.phase() == BindPhase::kGrowing && !in_units;
+}
+
 void AddTopology(Fingerprint& print, const TopologyRequest& topology) {
   print.Add(topology.required);
   print.Add(topology.preferred);
@@ -206,6 +212,10 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
     case ItemKind::kRepair:
       if (input.binding != nullptr) {
         request.need = WithinReach(input.binding->NeedOf(gang), request.wants);
+        if (IsOneByOne(gang, *input.binding)) {
+          request.need = {.total = std::min(1, request.need.total),
+                          .sub_groups = std::vector<int32_t>(request.need.sub_groups.size())};
+        }
       }
       break;
     case ItemKind::kSurplus:

@@ -7,6 +7,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
+#include "api/base/fingerprint.h"
 #include "scheduler/loop/desk/standing_of.h"
 #include "scheduler/report/events.h"
 #include "scheduler/report/message.h"
@@ -127,9 +128,7 @@ void Reporter::WriteStatus(Case& c, const Standing& standing) {
   if (!ahead) record.sent.reset();
   const PodGroupStatus& before = ahead ? record.sent->status : c.gang.status;
   const Assembly known = KnownAssembly(c);
-  const bool lost =
-      record.binding.has_value() && (record.binding->phase() == BindPhase::kRepairing ||
-                                     record.binding->phase() == BindPhase::kKept);
+  const bool lost = record.binding.has_value() && record.binding->has_lost_quorum();
   std::vector<std::string> nodes = NodesOf(c, desk_.state);
   std::vector<std::string> domains;
   if (!nodes.empty()) domains.assign(record.domains.begin(), record.domains.end());
@@ -260,7 +259,10 @@ void Reporter::TellPod(Case& c, const Member& member, const WaitingFor& waits) {
   const bool shows_all = member.waiting_reason == reason &&
                          !(member.nominated && condition.nominated == std::string());
   if (new_to_us && shows_all) return;
-  if (!new_to_us && told->second.reason == reason) {
+  const uint64_t words =
+      FingerprintOf(absl::StrCat(condition.message, "\n", condition.nominated.value_or("")));
+  const bool is_news = new_to_us || told->second.words != words;
+  if (!is_news && told->second.reason == reason) {
     // A write of an earlier leader may arrive late and replace ours.
     if (member.waiting_reason.empty() || shows_all) return;
     const absl::Time again = told->second.at + kToldShowsWithin;
@@ -275,7 +277,7 @@ void Reporter::TellPod(Case& c, const Member& member, const WaitingFor& waits) {
     c.record.status_due = std::min(c.record.status_due, pod_budget_.MayAt(member.pod));
     return;
   }
-  if (new_to_us && !c.gang.group_exists) desk_.SendEvent(GroupMissingEvent(c.gang, member), c.now);
+  if (is_news && !c.gang.group_exists) desk_.SendEvent(GroupMissingEvent(c.gang, member), c.now);
   if (c.gang.key.dialect == GangDialect::kSingleton) condition.message = waits.message;
   if (new_to_us && member.waiting_reason.empty()) condition.since = c.now;
   ++desk_.counters.statuses_written;
@@ -283,8 +285,10 @@ void Reporter::TellPod(Case& c, const Member& member, const WaitingFor& waits) {
       {.kind = ErrandKind::kPodWaits, .gang = c.gang.id, .pod = member.pod, .lane = LaneOf(c.gang)},
       PodWaitsRequest({.namespace_name = pod->namespace_name, .name = pod->name, .uid = pod->uid},
                       condition));
-  c.record.told[member.pod] = {
-      .reason = reason, .at = c.now, .nominated = !condition.nominated.value_or("").empty()};
+  c.record.told[member.pod] = {.reason = reason,
+                               .words = words,
+                               .at = c.now,
+                               .nominated = !condition.nominated.value_or("").empty()};
 }
 
 // The node where room is being made for the pod; "" takes an earlier one back; none says nothing.

@@ -409,6 +409,28 @@ TEST(GangBinding, ALostQuorumIsEvictedAfterItsGracePeriod) {
   EXPECT_THAT(f.Settle(), ElementsAre("undone: quorum lost, 1"));
 }
 
+// The fear: a job that is scaled up where there is no room loses what runs of it.
+TEST(GangBinding, WhoRaisesTheQuorumLosesNobody) {
+  Fixture f(4, 3, BindPhase::kBound);
+  f.binding.KnowGrowth({.total = 1});
+  f.Show(0, MemberState::kBound);
+  f.Show(1, MemberState::kBound);
+  f.Settle();
+  EXPECT_EQ(f.binding.phase(), BindPhase::kGrowing);
+  EXPECT_TRUE(f.binding.wants_repair());
+  f.now += absl::Hours(1);
+  EXPECT_THAT(f.Settle(), IsEmpty());
+  EXPECT_THAT(f.binding.vacancies(), IsEmpty());
+  f.Show(1, MemberState::kFailed);
+  EXPECT_THAT(f.Settle(), ElementsAre("quorum lost"));
+  EXPECT_EQ(f.binding.NextDeadline(), f.now + absl::Minutes(5));
+  f.Show(2, MemberState::kBound);
+  f.Settle();
+  EXPECT_EQ(f.binding.phase(), BindPhase::kGrowing);
+  f.Show(3, MemberState::kBound);
+  EXPECT_THAT(f.Settle(), ElementsAre("quorum bound"));
+}
+
 TEST(GangBinding, AKeptGangTriesARefusedReplacementAgain) {
   Fixture f(2, 0, BindPhase::kBound);
   f.gang.spec.quorum_loss_action = QuorumLossAction::kKeep;

@@ -1,0 +1,141 @@
+// Members that come after their gang has started. The fears: whoever scales a job up loses what
+// runs of it; a job that began as one pod never gets more; a stage starts by halves.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "test/unit/loop/producers_fixture.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class LoopLateMembers : public LoopProducers {
+ protected:
+  // An indexed Job of so many pods of one node each. There are four nodes.
+  void PutJob(int pods) {
+    Put({.kind = kJobs,
+         .name = "job",
+         .spec = absl::StrCat(R"({"completionMode":"Indexed","completions":)", pods,
+                              R"(,"parallelism":)", pods, "}")});
+  }
+  void SubmitJob(int from, int to) {
+    Submit({.prefix = "job",
+            .from = from,
+            .to = to,
+            .owner = OwnerReference{"Job", "job", "u-job", "batch/v1"}});
+    d_.Settle(absl::Seconds(5));
+  }
+  [[nodiscard]] PodGroupStatus Status() { return StandingFor("job").front().status; }
+};
+
+TEST_F(LoopLateMembers, AJobThatIsScaledUpWhereThereIsNoRoomKeepsItsPods) {
+  PutJob(3);
+  SubmitJob(0, 3);
+  ASSERT_EQ(BoundOf("job"), 3);
+  PutJob(6);
+  SubmitJob(3, 6);
+  EXPECT_EQ(BoundOf("job"), 4) << "one of them finds room";
+  d_.Settle(absl::Minutes(20));
+  EXPECT_EQ(BoundOf("job"), 4);
+  EXPECT_EQ(Status().phase, "Running");
+  EXPECT_THAT(Status().message, HasSubstr("4 of 6 pods bound; the quorum was 3 when it started"));
+  d_.Restart();
+  d_.Settle(absl::Minutes(20));
+  EXPECT_EQ(BoundOf("job"), 4);
+  d_.Nodes(2, 8, "m");
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(BoundOf("job"), 6);
+}
+
+TEST_F(LoopLateMembers, AJobThatWasScaledUpStillLosesItsQuorum) {
+  PutJob(3);
+  SubmitJob(0, 3);
+  PutJob(6);
+  SubmitJob(3, 6);
+  for (int pod = 0; pod < 6; ++pod) {
+    const std::string name = absl::StrCat("job-", pod);
+    if (pod < 2 || d_.api.FindPod(name)->node_name.empty()) {
+      d_.api.Delete(ResourceKind::kPod, name);
+    }
+  }
+  d_.Settle(absl::Seconds(30));
+  EXPECT_EQ(Status().reason, "QuorumLost");
+  d_.Settle(absl::Minutes(10));
+  EXPECT_EQ(BoundOf("job"), 0);
+}
+
+TEST_F(LoopLateMembers, APodThatRanAloneIsAMemberOfTheGangThatItsJobBecomes) {
+  PutJob(1);
+  SubmitJob(0, 1);
+  ASSERT_EQ(BoundOf("job"), 1);
+  PutJob(6);
+  SubmitJob(1, 6);
+  EXPECT_EQ(BoundOf("job"), 4);
+  ASSERT_THAT(StandingFor("job"), SizeIs(1));
+  d_.Settle(absl::Minutes(20));
+  EXPECT_EQ(BoundOf("job"), 4) << "whoever ran alone does not have to leave for those who came";
+  d_.Restart();
+  d_.Settle(absl::Minutes(20));
+  EXPECT_EQ(BoundOf("job"), 4);
+  EXPECT_EQ(Status().quorum_met, 1);
+}
+
+TEST_F(LoopLateMembers, AMinimumHoldsForTheWorkersWhileTheirLauncherIsNotThereYet) {
+  d_.Nodes(2, 8);
+  for (const char* name : {"n3", "n4"}) d_.api.Delete(ResourceKind::kNode, name);
+  Put({.kind = kMpiJobs, .name = "mpi", .spec = R"({"launcherCreationPolicy":"WaitForWorkersReady",
+                   "runPolicy":{"schedulingPolicy":{"minAvailable":3}},
+                   "mpiReplicaSpecs":{"Launcher":{"replicas":1},"Worker":{"replicas":3}}})"});
+  const auto submit = [this](const char* prefix, const char* role, int to) {
+    Submit({.prefix = prefix,
+            .to = to,
+            .label = "training.kubeflow.org/job-role",
+            .value = role,
+            .owner = OwnerReference{"MPIJob", "mpi", "u-mpi", "kubeflow.org/v2beta1"}});
+    d_.Settle(absl::Seconds(5));
+  };
+  submit("worker", "worker", 3);
+  EXPECT_EQ(BoundOf("worker"), 0) << "there is room for two";
+  d_.Nodes(4, 8);
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(BoundOf("worker"), 3);
+  submit("launcher", "launcher", 1);
+  EXPECT_EQ(BoundOf("launcher"), 1);
+}
+
+TEST_F(LoopLateMembers, HostsOfAReplicaStartTogetherAlsoWhereNoReplicaHasToBeThere) {
+  for (const char* name : {"n2", "n3", "n4"}) d_.api.Delete(ResourceKind::kNode, name);
+  Put({.kind = kRay,
+       .name = "ray",
+       .spec = R"({"enableInTreeAutoscaling":true,"workerGroupSpecs":[)"
+               R"({"groupName":"w","minReplicas":0,"maxReplicas":4,"numOfHosts":2}]})"});
+  for (int host = 0; host < 2; ++host) {
+    Pod pod = MakePod(absl::StrCat("host-", host)).Gpu(8);
+    pod.meta.controller = OwnerReference{"RayCluster", "ray", "u-ray", "ray.io/v1"};
+    pod.meta.labels.Set("ray.io/cluster", "ray");
+    pod.meta.labels.Set("ray.io/group", "w");
+    pod.meta.labels.Set("ray.io/worker-group-replica-index", "0");
+    pod.meta.uid.clear();
+    d_.api.Put(pod);
+  }
+  Pod head = MakePod("head-0");
+  head.meta.controller = OwnerReference{"RayCluster", "ray", "u-ray", "ray.io/v1"};
+  head.meta.labels.Set("ray.io/cluster", "ray");
+  head.meta.labels.Set("ray.io/group", "headgroup");
+  head.meta.uid.clear();
+  d_.api.Put(head);
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(BoundOf("head"), 1);
+  EXPECT_EQ(BoundOf("host"), 0) << "there is room for one of the two";
+  d_.Nodes(2, 8, "m");
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(BoundOf("host"), 2);
+}
+
+}  // namespace
+}  // namespace maniple
