@@ -13,6 +13,7 @@
 #include "scheduler/cycle/room/overlay.h"
 #include "scheduler/cycle/room/room_cache.h"
 #include "scheduler/cycle/search/bound_request.h"
+#include "scheduler/cycle/usable_options.h"
 
 namespace maniple {
 namespace {
@@ -49,7 +50,9 @@ class Cycle final {
     for (const PromisedRoom& room : request_.outranked) now_.Free(room.node, room.shape);
     for (const FreedRoom& room : input.freed) now_.Free(room.node, room.shape, room.of);
     for (const FreedRoom& room : input.promised) now_.Promise(room.node, room.shape);
-    if (input.quota != nullptr) quota_.emplace(*input.quota, request_, bound_.shapes());
+    if (input.quota == nullptr) return;
+    usable_ = UsableOptionsOf(*input.quota, snapshot_, request_, bound_);
+    quota_.emplace(usable_.has_value() ? usable_->ask : *input.quota, request_, bound_.shapes());
   }
 
   Decision Run() {
@@ -274,6 +277,7 @@ class Cycle final {
     rejection.nodes = snapshot_.node_count();
     rejection.shape = bound_.shapes().front();
     rejection.quota_in_the_way = true;
+    rejection.nodes_in_the_way = usable_.has_value() && usable_->cheaper_left_out;
     rejection.wanted = search_.problem().total;
     if (rejection.code == RejectionCode::kExceedsMaxQuota) return rejection;
     result_.emplace();
@@ -306,7 +310,8 @@ class Cycle final {
   GangSearch search_;
   const Refusals refusals_;
   LevelStore own_levels_;
-  LevelStore& levels_;  // the cache's, or its own
+  LevelStore& levels_;                   // the cache's, or its own
+  std::optional<UsableOptions> usable_;  // none: all of the input's
   std::optional<QuotaChoices> quota_;
   std::optional<DomainResult> result_;
   std::vector<std::optional<NodeSet>> told_;             // by kind; see TellOf

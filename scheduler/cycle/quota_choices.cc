@@ -39,15 +39,6 @@ std::vector<int64_t> NoLimits(const QuorumProblem& problem) {
   return std::vector<int64_t>(problem.kind_count, std::numeric_limits<int64_t>::max());
 }
 
-void AddTo(Demand& demand, const QuotaOption& option, int64_t members) {
-  if (members == 0) return;
-  for (const CellAmount& each : option.each) {
-    auto it = std::ranges::find(demand, each.cell, &CellAmount::cell);
-    if (it == demand.end()) it = demand.insert(demand.end(), {each.cell, Amount()});
-    it->amount += each.amount * members;
-  }
-}
-
 }  // namespace
 
 QuotaChoices::QuotaChoices(const QuotaAsk& ask, const GangRequest& request,

@@ -5,6 +5,31 @@
 
 namespace maniple {
 
+bool IsCheaperPart(const QuotaOption& part, const QuotaOption& whole) {
+  const auto costs_no_more = [](const CellAmount& less, const CellAmount& more) {
+    return less.cell == more.cell && less.amount <= more.amount;
+  };
+  if (part.flavor != whole.flavor) return false;
+  if (!std::ranges::equal(part.each, whole.each, costs_no_more)) return false;
+  if (!whole.nodes.has_value()) return true;
+  if (!part.nodes.has_value()) return false;
+  for (size_t b = 0; b < part.nodes->size(); ++b) {
+    NodeMask common = (*part.nodes)[b];
+    common &= b < whole.nodes->size() ? (*whole.nodes)[b] : NodeMask();
+    if (common != (*part.nodes)[b]) return false;
+  }
+  return true;
+}
+
+void AddTo(Demand& demand, const QuotaOption& option, int64_t members) {
+  if (members == 0) return;
+  for (const CellAmount& each : option.each) {
+    auto it = std::ranges::find(demand, each.cell, &CellAmount::cell);
+    if (it == demand.end()) it = demand.insert(demand.end(), {each.cell, Amount()});
+    it->amount += each.amount * members;
+  }
+}
+
 QuotaBudget::QuotaBudget(const QuotaTree& tree, QuotaNodeId queue,
                          const std::vector<const QuotaOption*>& option_of_kind, Of of) {
   for (const QuotaOption* option : option_of_kind) {

@@ -25,6 +25,13 @@ struct QuotaOption {
   std::string flavor;            // for messages; "" = none
 };
 
+// Where nodes of one flavor differ in price, options are nested: first all of these nodes at the
+// dearest price, then all but the dearest nodes at the next. True: `part` is of no other nodes than
+// `whole`, and costs no more of anything.
+[[nodiscard]] bool IsCheaperPart(const QuotaOption& part, const QuotaOption& whole);
+// The cost of so many members.
+void AddTo(Demand& demand, const QuotaOption& option, int64_t members);
+
 struct QuotaAsk {
   const QuotaTree* tree = nullptr;  // own holds are not charged in it
   QuotaNodeId queue;

@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "scheduler/cycle/quota_choices.h"
+#include "scheduler/cycle/search/bound_request.h"
+#include "scheduler/cycle/usable_options.h"
 #include "scheduler/cycle/victims/freed_room.h"
 #include "scheduler/cycle/victims/victim_policy.h"
 #include "scheduler/cycle/victims/victim_search.h"
@@ -33,19 +35,7 @@ Demand DemandOf(const QuotaAsk& ask, const RequestKinds& kinds, const Options& o
   if (!chosen.has_value()) return demand;
   std::vector<int64_t> counts(kinds.shapes.size(), 0);
   for (const size_t want : *chosen) ++counts[kinds.problem.kinds[want]];
-  for (size_t k = 0; k < counts.size(); ++k) {
-    if (counts[k] == 0) continue;
-    for (const CellAmount& each : options[k]->each) {
-      const CellAmount ask{.cell = each.cell, .amount = each.amount * counts[k]};
-      const auto at = std::find_if(demand.begin(), demand.end(),
-                                   [&](const CellAmount& known) { return known.cell == ask.cell; });
-      if (at != demand.end()) {
-        at->amount += ask.amount;
-      } else {
-        demand.push_back(ask);
-      }
-    }
-  }
+  for (size_t k = 0; k < counts.size(); ++k) AddTo(demand, *options[k], counts[k]);
   std::sort(demand.begin(), demand.end());
   return demand;
 }
@@ -81,11 +71,16 @@ class Attempt final {
         break;
     }
     for (const PreemptionMode& mode : rules.Modes(claims_)) {
-      if (const auto choice = search.Run(mode)) return PlanOf(*choice);
+      const auto choice = search.Run(mode);
+      if (!choice.has_value()) continue;
+      cost_ = choice->cost;
+      return PlanOf(*choice);
     }
     constexpr absl::string_view kProven = ", but no legal choice of them makes room";
     return No(absl::StrCat(MayBeEvicted(), search.complete() ? kProven : kNotFound));
   }
+  // REQUIRES: Run found a plan.
+  [[nodiscard]] const VictimCost& cost() const { return cost_; }
 
  private:
   [[nodiscard]] NoPreemption No(std::string message) const {
@@ -237,6 +232,7 @@ class Attempt final {
   std::optional<QuotaAsk> ask_;
   std::vector<VictimUnit> units_;
   std::vector<VictimClaim> claims_;
+  VictimCost cost_;
   int64_t candidates_ = 0;
   struct {
     int64_t priority = 0, not_borrowing = 0, has_queue = 0, policy = 0;
@@ -249,9 +245,9 @@ constexpr size_t kMostFlavorChoices = 64;
 
 // The choices to try: where there are many, without flavors that have no room for a shape even on
 // empty nodes.
-QuotaChoices::Narrowed ChoicesOf(const DecideInput& decide, const Profile& profile,
-                                 const RequestKinds& kinds) {
-  const QuotaChoices choices(*decide.quota, decide.request, kinds.shapes);
+QuotaChoices::Narrowed ChoicesOf(const DecideInput& decide, const QuotaAsk& ask,
+                                 const Profile& profile, const RequestKinds& kinds) {
+  const QuotaChoices choices(ask, decide.request, kinds.shapes);
   if (choices.complete()) return {.choices = choices.choices()};
   const Overlay empty(decide.snapshot, Overlay::View::kEmptied, decide.request.work);
   const MemberPodCounts member_counts(*decide.snapshot.tables, kinds.shapes);
@@ -271,6 +267,43 @@ QuotaChoices::Narrowed ChoicesOf(const DecideInput& decide, const Profile& profi
   return choices.Narrow(kinds.problem, kMostFlavorChoices, QuotaBudget::Of::kEver, has_room);
 }
 
+bool DifferInPriceAlone(const Options& a, const Options& b) {
+  return std::ranges::equal(a, b, [](const QuotaOption* one, const QuotaOption* other) {
+    return IsCheaperPart(*one, *other) || IsCheaperPart(*other, *one);
+  });
+}
+
+// The plan for the first flavors for which there is one. Where nodes of these differ in price, it
+// is the one of the least cost: a dear node may have room, and need more quota to come free.
+Answer PlanWithin(const PreemptionInput& input, const RequestKinds& kinds,
+                  const QuotaChoices::Narrowed& choices) {
+  struct Found {
+    const Options* options;
+    PreemptionPlan plan;
+    VictimCost cost;
+  };
+  std::optional<Found> found;
+  NoPreemption best{.message = "no flavor of the queue takes some of the gang's pods"};
+  bool first = true;
+  for (const Options& options : choices.choices) {
+    if (found.has_value() && !DifferInPriceAlone(options, *found->options)) continue;
+    Attempt attempt(input, kinds, options);
+    Answer answer = attempt.Run();
+    if (auto* plan = std::get_if<PreemptionPlan>(&answer)) {
+      if (!found.has_value() || attempt.cost() < found->cost) {
+        found = Found{.options = &options, .plan = std::move(*plan), .cost = attempt.cost()};
+      }
+      continue;
+    }
+    auto& no = std::get<NoPreemption>(answer);
+    if (first || no.candidates > best.candidates) best = std::move(no);
+    first = false;
+  }
+  if (found.has_value()) return std::move(found->plan);
+  if (!choices.complete) absl::StrAppend(&best.message, kNotFound);
+  return best;
+}
+
 Answer PlanFor(const PreemptionInput& input) {
   const GangRequest& request = input.decide.request;
   switch (request.scope) {
@@ -283,18 +316,14 @@ Answer PlanFor(const PreemptionInput& input) {
   if (kinds.shapes.empty()) return NoPreemption{.message = "no member is to be placed"};
   if (input.decide.quota == nullptr) return Attempt(input, kinds, {}).Run();
 
-  const QuotaChoices::Narrowed choices = ChoicesOf(input.decide, input.profile, kinds);
-  NoPreemption best{.message = "no flavor of the queue takes some of the gang's pods"};
-  bool first = true;
-  for (const Options& options : choices.choices) {
-    Answer answer = Attempt(input, kinds, options).Run();
-    if (std::holds_alternative<PreemptionPlan>(answer)) return answer;
-    auto& no = std::get<NoPreemption>(answer);
-    if (first || no.candidates > best.candidates) best = std::move(no);
-    first = false;
-  }
-  if (!choices.complete) absl::StrAppend(&best.message, kNotFound);
-  return best;
+  const Snapshot& snapshot = input.decide.snapshot;
+  const BoundRequest bound(
+      {.snapshot = snapshot, .now = input.decide.now, .seed = input.decide.seed}, request,
+      input.profile);
+  const std::optional<UsableOptions> usable =
+      UsableOptionsOf(*input.decide.quota, snapshot, request, bound);
+  const QuotaAsk& ask = usable.has_value() ? usable->ask : *input.decide.quota;
+  return PlanWithin(input, kinds, ChoicesOf(input.decide, ask, input.profile, kinds));
 }
 
 }  // namespace

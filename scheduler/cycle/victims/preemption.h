@@ -13,6 +13,7 @@
 //   3. No victim can be spared: without any one of them 1 or 2 would not hold. (A greedy search
 //      keeps the victims for which it has no whole decisions left.)
 //   4. It is the cheapest that the search saw (victim_search.h); of few candidates it sees all.
+//      Where nodes of one flavor differ in price, it is the cheapest of those for each price.
 //   5. No budget is overdrawn, unless `ignore_pdb` lets it be and no plan was found without.
 #pragma once
 
