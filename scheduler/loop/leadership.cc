@@ -55,7 +55,7 @@ void Leadership::Forget(GangId id, absl::Time now) {
   desk_.ForgetLeaving(*it->second);
   if (desk_.bans > 0) preemptions_.BanEnded();
   evictions_.Forget(id);
-  charges_.Forget(id);
+  charges_.Forget(id, now);
   if (it->second->binding.has_value()) flights_.EndBinding(*it->second);
   flights_.DropHolds(*it->second);
   claims_.Drop(*it->second);

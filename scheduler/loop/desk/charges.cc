@@ -6,15 +6,12 @@
 #include <utility>
 
 namespace maniple {
-namespace {
 
 // The kind of the node that the pod was charged on last, for a node that is gone.
-NodeKindId KindKnownOf(const GangRecord& record, PodId pod) {
+NodeKindId Charges::KindKnownOf(const GangRecord& record, PodId pod) {
   const auto* known = std::ranges::find(record.charged_as, pod, &ChargedAs::pod);
   return known == record.charged_as.end() ? NodeKindId() : known->kind;
 }
-
-}  // namespace
 
 OrderKey Charges::OrderOf(Case& c, ItemKind kind) {
   const QuotaNodeId queue =
@@ -225,20 +222,21 @@ Supposition Charges::Suppose(const Case& c, const GangRequest& request) {
 }
 
 Demand Charges::OwnHeldQuota(const Case& c) {
-  const std::vector<PlacedPods> held = HeldPods(c.record);
-  Demand own =
-      held.empty() ? Demand() : desk_.ledger.CostOf(c.record.queue, held, *desk_.Picture().tables);
+  Demand own = HeldCharge(c.record);
   if (c.record.reservation.has_value()) own = Sum(own, c.record.reservation->held);
   return own;
 }
 
 void Charges::ChargeQuota(const Case& c) {
+  (void)ChargeAlone(c);
+  ChargeClaimsPaidBy(c.gang.id, c.now);
+}
+
+bool Charges::ChargeAlone(const Case& c) {
   FollowAdmission(c);
+  NoteClaim(c);
   const std::string& queue = c.record.queue;
-  if (queue.empty()) {
-    (void)desk_.ledger.Charge(c.gang.id, "", {});
-    return;
-  }
+  if (queue.empty()) return desk_.ledger.Charge(c.gang.id, "", {});
   std::vector<PlacedPods> placed = HeldPods(c.record);
   RareVector<ChargedAs> charged_as;
   for (const Member& member : c.gang.members) {
@@ -260,8 +258,9 @@ void Charges::ChargeQuota(const Case& c) {
   c.record.charged_as = std::move(charged_as);
   Demand cost =
       placed.empty() ? Demand() : desk_.ledger.CostOf(queue, placed, *desk_.Picture().tables);
+  if (c.record.claim.has_value()) cost = Beyond(cost, c.record.claim->paid);
   if (c.record.reservation.has_value()) cost = Sum(cost, c.record.reservation->held);
-  (void)desk_.ledger.Charge(c.gang.id, queue, std::move(cost));
+  return desk_.ledger.Charge(c.gang.id, queue, std::move(cost));
 }
 
 void Charges::LeaveLine(const Case& c) {
@@ -272,9 +271,11 @@ void Charges::LeaveLine(const Case& c) {
   ChargeQuota(c);
 }
 
-void Charges::Forget(GangId gang) {
+void Charges::Forget(GangId gang, absl::Time now) {
   unadmitted_.erase(gang);
+  claimants_.erase(gang);
   (void)desk_.ledger.Charge(gang, "", {});
+  ChargeClaimsPaidBy(gang, now);
 }
 
 }  // namespace maniple

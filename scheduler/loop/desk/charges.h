@@ -24,7 +24,8 @@ class Charges final {
   // Limits or flavors have changed: every gang is to be charged again.
   void QuotaChanged(WarmState::QuotaChange change);
 
-  // Charges the gang's Queue for every pod that takes room, reserved ones and holds included.
+  // Charges the gang's Queue for every pod that takes room, reserved ones and holds included; and
+  // the claims for which its pods pay.
   void ChargeQuota(const Case& c);
   // The gang holds no room any more, and stands in no line.
   void LeaveLine(const Case& c);
@@ -33,7 +34,18 @@ class Charges final {
     return room_holders_.lines().IsFirst(c.gang.id) ||
            !room_holders_.lines().HeadOf(c.gang.queue).has_value();
   }
-  void Forget(GangId gang);
+  void Forget(GangId gang, absl::Time now);
+
+  // The gang's claim is new, and all that leaves for it is known: says which pods pay for it.
+  // REQUIRES: the gang has a claim.
+  void NamePayers(const Case& c);
+  // What is charged for the room that HeldPods names.
+  [[nodiscard]] Demand HeldCharge(const GangRecord& record);
+  // As if nobody paid for claims: each is charged in full.
+  void SupposeClaimsPay(Supposition& supposition) const;
+  // What claims are charged for in addition once these pods are gone; not that of `but`.
+  [[nodiscard]] std::vector<std::pair<QuotaNodeId, Demand>> TakenOver(
+      const absl::btree_set<PodId>& gone, GangId but);
   // Gangs with placed members for which no Queue pays.
   [[nodiscard]] const absl::btree_set<GangId>& unadmitted() const { return unadmitted_; }
   // A repair would do more than replace what was lost: more members, or larger ones.
@@ -76,6 +88,17 @@ class Charges final {
   [[nodiscard]] bool HasOtherFlavorsNow(Case& c, ItemKind kind);
 
  private:
+  // True: usage changed.
+  [[nodiscard]] bool ChargeAlone(const Case& c);
+  void ChargeClaimsPaidBy(GangId gang, absl::Time now);
+  // Sees who pays for the gang's claim, if it has one.
+  void NoteClaim(const Case& c);
+  // The part of the claim's charge that its payers pay, without those that are gone.
+  // REQUIRES: the gang has a claim.
+  [[nodiscard]] Demand PaidFor(const GangRecord& record, const absl::btree_set<PodId>& gone);
+  [[nodiscard]] static NodeKindId KindKnownOf(const GangRecord& record, PodId pod);
+  // Null: it has none.
+  [[nodiscard]] const Claim* ClaimOf(GangId gang) const;
   // The part of the usage that is held for the gang, and so free to it.
   [[nodiscard]] Demand OwnHeldQuota(const Case& c);
   struct Price {
@@ -102,6 +125,7 @@ class Charges final {
   bool usage_changed_ = false;  // of some Queue, since the last TakeUsageChanged
   // Gangs with placed members that no Queue admits, until Queues or namespaces change.
   absl::btree_set<GangId> unadmitted_;
+  absl::btree_set<GangId> claimants_;  // gangs with a claim, as of their last charge
 };
 
 }  // namespace maniple

@@ -118,6 +118,7 @@ void PlannedStarts::SupposeQuotaOf(const Case& holder, Supposition& then) const 
   const QuotaNodeId own = book.QueueNamed(holder.record.queue);
   const absl::Time start = holder.record.reservation->start;
   if (!own.valid()) return;
+  charges_.SupposeClaimsPay(then);  // those who pay for them may be among whom that refunds
   const auto in_its_tree = [&](const GangRecord& record) {
     const QuotaNodeId queue = book.QueueNamed(record.queue);
     return queue.valid() && then.tree().Root(queue) == then.tree().Root(own);

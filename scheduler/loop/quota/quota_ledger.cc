@@ -66,6 +66,11 @@ bool QuotaLedger::Charge(GangId gang, absl::string_view queue, Demand cost) {
   return true;
 }
 
+void QuotaLedger::NotePromiseEnded(absl::string_view queue) {
+  const QuotaNodeId id = book_.QueueNamed(queue);
+  if (id.valid()) changed_[id] = true;
+}
+
 Demand QuotaLedger::ChargedTo(QuotaNodeId queue, GangId gang) const {
   const auto it = accounts_.find(gang);
   return it == accounts_.end() || it->second.queue != queue ? Demand() : it->second.cost;

@@ -50,6 +50,9 @@ class QuotaLedger final {
                               const Tables& tables) const;
   // Replaces the charge of the gang. True: usage changed.
   bool Charge(GangId gang, absl::string_view queue, Demand cost);
+  // What is about to come free there is promised to nobody any more: to those who wait that is as
+  // good as usage that fell.
+  void NotePromiseEnded(absl::string_view queue);
   [[nodiscard]] Demand ChargedTo(QuotaNodeId queue, GangId gang) const;
   // The queues whose usage has changed since the last call, and whether some of their usage fell.
   struct Changed {

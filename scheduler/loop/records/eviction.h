@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "api/base/backoff.h"
 #include "api/model/ids.h"
+#include "queue/quota_tree.h"
 #include "scheduler/loop/records/left_for.h"
 
 namespace maniple {
@@ -37,6 +38,14 @@ struct Claim {
   std::string text;            // "its room is being freed: default/a, default/b leave"
   absl::Time since;
   absl::Time until;
+  // Written by Charges. Pods of the gang's Queue that leave for it. What the Queue is charged for
+  // them passes to the claim as they go; a pod pays for one claim at most.
+  struct Payer {
+    PodId pod;
+    GangId gang;
+  };
+  std::vector<Payer> payers;
+  Demand paid;  // the part of its rooms' charge that they pay still, as of the last charge
 };
 
 // The GPUs that a pod has, by resource, and since when.

@@ -7,14 +7,18 @@
 
 namespace maniple {
 
-Demand Lacking(const Reservation& reservation) {
-  Demand lacking;
-  for (const CellAmount& part : reservation.demand) {
-    const auto held = std::ranges::find(reservation.held, part.cell, &CellAmount::cell);
-    const Amount left = held == reservation.held.end() ? part.amount : part.amount - held->amount;
-    if (left > Amount(0)) lacking.push_back({part.cell, left});
+Demand Beyond(const Demand& whole, const Demand& part) {
+  Demand beyond;
+  for (const CellAmount& all : whole) {
+    const auto some = std::ranges::find(part, all.cell, &CellAmount::cell);
+    const Amount left = some == part.end() ? all.amount : all.amount - some->amount;
+    if (left > Amount(0)) beyond.push_back({all.cell, left});
   }
-  return lacking;
+  return beyond;
+}
+
+Demand Lacking(const Reservation& reservation) {
+  return Beyond(reservation.demand, reservation.held);
 }
 
 std::string StartText(const Reservation& reservation) {

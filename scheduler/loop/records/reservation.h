@@ -46,6 +46,8 @@ struct Reservation {
   std::vector<GangId> guests;  // gangs that were let into the room because they were to end in time
 };
 
+// What `whole` has of each cell beyond `part`.
+[[nodiscard]] Demand Beyond(const Demand& whole, const Demand& part);
 // The part of the demand that is not held yet.
 [[nodiscard]] Demand Lacking(const Reservation& reservation);
 // "2026-01-01 12:00:00 UTC", "… or so".

@@ -25,6 +25,7 @@ Supposition::Supposition(const DecideInput& as_is, const QuotaTree& tree,
 void Supposition::Free(const OpenHolds& open) {
   Free(open.rooms);
   for (const auto& [queue, held] : open.quota) Refund(queue, held);
+  for (const auto& [queue, taken] : open.taken) Charge(queue, taken);
 }
 
 void Supposition::Free(std::span<const FreedRoom> rooms) {

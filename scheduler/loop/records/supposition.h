@@ -28,6 +28,7 @@ struct OpenHolds {
   std::vector<GangId> holders;
   std::vector<FreedRoom> rooms;
   std::vector<std::pair<QuotaNodeId, Demand>> quota;
+  std::vector<std::pair<QuotaNodeId, Demand>> taken;  // of that quota, by claims as it comes free
   void Add(GangId holder, const GangRecord& record, const QuotaBook& book);
 };
 

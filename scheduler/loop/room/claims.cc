@@ -36,6 +36,7 @@ void Claims::Hold(Case& c, const GangRequest& request, const std::vector<Placeme
   }
   desk_.Log(c, "claim", absl::StrCat(": ", desk_.PlacesText(places)));
   c.record.claim = std::move(claim);
+  parts_.charges.NamePayers(c);
   // The room that a repair claims replaces what was held for it.
   if (c.record.binding.has_value()) parts_.flights.ReconcileHolds(c);
   parts_.charges.ChargeQuota(c);
@@ -46,6 +47,7 @@ void Claims::Drop(GangRecord& record) {
   for (const Claim::Room& room : record.claim->rooms)
     desk_.state.ReleaseHold(room.hold, desk_.news);
   desk_.touched.insert(record.claim->victims.begin(), record.claim->victims.end());
+  if (!record.claim->paid.empty()) desk_.ledger.NotePromiseEnded(record.queue);
   record.claim.reset();
 }
 

@@ -102,11 +102,10 @@ RunningGang Preemptions::RunningGangOf(const Gang& gang, const GangRecord& recor
          .budgets = guarded ? desk_.state.BudgetsOf(member.pod) : std::vector<uint32_t>(),
          .unit = units.empty() ? -1 : units[i]});
   }
-  const std::vector<PlacedPods> held = HeldPods(record);
-  for (const PlacedPods& room : held) {
+  for (const PlacedPods& room : HeldPods(record)) {
     if (room.node.valid()) entry.held.push_back({room.node, room.shape, Occupant::kHold});
   }
-  if (!held.empty()) entry.held_charge = desk_.ledger.CostOf(record.queue, held, tables);
+  entry.held_charge = charges_.HeldCharge(record);
   return entry;
 }
 
@@ -234,11 +233,13 @@ bool Preemptions::Leaves(const Member& member, const GangRecord& record) {
 LeavingPods Preemptions::WhatIsLeft(GangId to) {
   const Tables& tables = *desk_.Picture().tables;
   LeavingPods leaving;
+  const int32_t priority = desk_.state.FindGang(to)->priority;
   for (const auto& [id, record] : desk_.records) {
     const Gang* gang = desk_.state.FindGang(id);
     if (gang == nullptr) continue;
-    leaving.others_wait = leaving.others_wait || (id != to && !record->claim.has_value() &&
-                                                  record->leaving_awaited_since.has_value());
+    const bool waits = id != to && gang->priority >= priority && !record->claim.has_value() &&
+                       record->leaving_awaited_since.has_value();
+    leaving.others_wait = leaving.others_wait || waits;
     const QuotaNodeId queue = QueueOf(*record);
     for (const Member& member : gang->members) {
       if (!Leaves(member, *record)) continue;
@@ -253,6 +254,9 @@ LeavingPods Preemptions::WhatIsLeft(GangId to) {
                                       desk_.ledger.CostOf(record->queue, {&placed, 1}, tables));
     }
   }
+  absl::btree_set<PodId> gone;
+  for (const LeavingPods::Pod& pod : leaving.pods) gone.insert(pod.pod);
+  leaving.open.taken = charges_.TakenOver(gone, to);
   return leaving;
 }
 

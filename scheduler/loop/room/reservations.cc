@@ -63,6 +63,7 @@ std::optional<StartPlan> Reservations::PlanStartOf(const Case& c, const GangRequ
   }
   then.Free(yielding.rooms);
   then.Free(gone);
+  parts_.charges.SupposeClaimsPay(then);  // the pods that pay for them are among the releases
   switch (beside) {
     case Beside::kOthers:
       for (const GangId holder : others.holders) {

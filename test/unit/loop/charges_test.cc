@@ -8,7 +8,9 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "test/support/builders.h"
 
 namespace maniple::loop_charges_test {
@@ -62,6 +64,28 @@ class ChargesTest : public ::testing::Test {
   void RunOn(const std::string& node, const std::string& pod = "g-0") {
     Put(MakePodGroup("g").Queue("team").MinMember(1));
     Put(MakePod(pod).Group("g").Gpu(4).On(node));
+  }
+  // "g" has 4 and 2 GPUs on n1, and leaves.
+  void LeavesN1() {
+    RunOn("n1");
+    (void)Look("g");
+    Put(MakePod("g-0").Group("g").Gpu(4).On("n1").Deleting());
+    Put(MakePod("g-1").Group("g").Gpu(2).On("n1").Deleting());
+    (void)Look("g");
+  }
+  // It waits for "g" to leave, with room for one pod of 4 GPUs kept there.
+  void ClaimOn(const std::string& node, const std::string& gang) {
+    Put(MakePodGroup(gang).Queue("team").MinMember(1));
+    Put(MakePod(gang + "-0").Group(gang).Gpu(4));
+    Claim claim;
+    for (const Member& member : Look("g").gang.members) claim.awaited.push_back(member.pod);
+    const Case c = Look(gang);
+    claim.rooms.push_back({.hold = HoldId(),
+                           .node = *warm_.state.NodeNamed(node),
+                           .shape = c.gang.members.front().shape});
+    c.record.claim = std::move(claim);
+    charges_.NamePayers(c);
+    charges_.ChargeQuota(c);
   }
 
   WarmState warm_{LoopOptions()};
@@ -140,11 +164,11 @@ TEST_F(ChargesTest, WhoeverIsNotLetInIsChargedToNobodyUntilTheQueueLetsItIn) {
 TEST_F(ChargesTest, AGangThatIsForgottenIsChargedForNothing) {
   PutQueue("closed", "elsewhere");
   RunOn("n1");
-  charges_.Forget(Look("g").gang.id);
+  charges_.Forget(Look("g").gang.id, kNow);
   EXPECT_TRUE(warm_.ledger.NothingCharged());
   Put(MakePodGroup("h").Queue("closed").MinMember(1));
   Put(MakePod("h-0").Group("h").Gpu(1).On("n2"));
-  charges_.Forget(Look("h").gang.id);
+  charges_.Forget(Look("h").gang.id, kNow);
   EXPECT_TRUE(charges_.unadmitted().empty());
 }
 
@@ -164,6 +188,67 @@ TEST_F(ChargesTest, HeldQuotaIsChargedBesideThePodsAndIsFreeToItsHolder) {
   charges_.LeaveLine(c);
   EXPECT_EQ(Used("team", "a100"), 0);
   EXPECT_EQ(Used("team", "h100"), 4);
+}
+
+TEST_F(ChargesTest, AClaimIsChargedOnlyForWhatItsVictimsHaveGivenBack) {
+  LeavesN1();
+  ClaimOn("n1", "h");
+  EXPECT_EQ(Used("team", "h100"), 6) << "what the victims have is more";
+  Put(DeletionOf(ResourceKind::kPod, "g-0", "uid-g-0"));
+  (void)Look("g");
+  EXPECT_EQ(Used("team", "h100"), 4) << "2 for the victim that is left, 2 for the claim";
+  Put(DeletionOf(ResourceKind::kPod, "g-1", "uid-g-1"));
+  (void)Look("g");
+  EXPECT_EQ(Used("team", "h100"), 4) << "all of it for the claim";
+}
+
+TEST_F(ChargesTest, AClaimTakesOverWhatAForgottenVictimHad) {
+  LeavesN1();
+  ClaimOn("n1", "h");
+  const GangId victim = Look("g").gang.id;
+  for (const char* pod : {"g-0", "g-1"}) {
+    Put(DeletionOf(ResourceKind::kPod, pod, absl::StrCat("uid-", pod)));
+  }
+  charges_.Forget(victim, kNow);
+  EXPECT_EQ(Used("team", "h100"), 4);
+}
+
+TEST_F(ChargesTest, AVictimPaysForOneClaimOnlyAndOnlyInItsOwnFlavor) {
+  LeavesN1();
+  ClaimOn("n2", "elsewhere");
+  EXPECT_EQ(Used("team", "h100"), 6);
+  EXPECT_EQ(Used("team", "a100"), 4);
+  ClaimOn("n1", "late");
+  EXPECT_EQ(Used("team", "h100"), 10) << "its pods pay for the claim that was there before";
+}
+
+TEST_F(ChargesTest, APodThatStaysAfterAllPaysForNoClaim) {
+  LeavesN1();
+  ClaimOn("n1", "h");
+  Put(MakePod("g-0").Group("g").Gpu(4).On("n1"));
+  (void)Look("h");
+  EXPECT_EQ(Used("team", "h100"), 8)
+      << "6 for the pods, and 2 for the claim beside the one that goes";
+}
+
+TEST_F(ChargesTest, WhoSupposesThatVictimsAreGoneChargesTheirClaims) {
+  LeavesN1();
+  ClaimOn("n1", "h");
+  const Gang& victims = Look("g").gang;
+  const QuotaNodeId queue = warm_.ledger.book().QueueNamed("team");
+  const QuotaCellId cell = warm_.ledger.book().CellNamed("h100", kGpuResource);
+  absl::btree_set<PodId> gone = {victims.members.front().pod};
+  using Taken = std::vector<std::pair<QuotaNodeId, Demand>>;
+  EXPECT_EQ(charges_.TakenOver(gone, GangId()), (Taken{{queue, {{cell, Amount(2)}}}}));
+  gone.insert(victims.members.back().pod);
+  EXPECT_EQ(charges_.TakenOver(gone, GangId()), (Taken{{queue, {{cell, Amount(4)}}}}));
+  const Case c = Look("h");
+  EXPECT_EQ(charges_.TakenOver(gone, c.gang.id), Taken()) << "its own claim is free to it";
+  const GangRequest request = desk_.RequestOf(c, ItemKind::kQuorum);
+  Supposition supposition = charges_.Suppose(c, request);
+  EXPECT_EQ(supposition.tree().Usage(queue, cell), Amount(6));
+  charges_.SupposeClaimsPay(supposition);
+  EXPECT_EQ(supposition.tree().Usage(queue, cell), Amount(10));
 }
 
 }  // namespace

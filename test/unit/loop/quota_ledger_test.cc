@@ -171,6 +171,9 @@ TEST_F(QuotaLedgerTest, TellsWhoseUsageFellAndWhoseOnlyRose) {
   EXPECT_THAT(Changes(), UnorderedElementsAre("q1 fell"));
   EXPECT_FALSE(ledger_.Charge(GangId(1), "", {}));
   EXPECT_THAT(Changes(), IsEmpty());
+  ledger_.NotePromiseEnded("q0");
+  ledger_.NotePromiseEnded("unknown");
+  EXPECT_THAT(Changes(), UnorderedElementsAre("q0 fell"));
 }
 
 TEST_F(QuotaLedgerTest, IsBroughtUpToDateOnceForEachChange) {

@@ -57,6 +57,12 @@ TEST_F(SuppositionTest, HoldsThatAreFreeFreeRoomAndQuota) {
   EXPECT_EQ(UsedIn(*input.quota->tree), 2);
 }
 
+TEST_F(SuppositionTest, WhatClaimsTakeOfFreedQuotaIsNotFree) {
+  Supposition supposition = Of(QuotaAsk{.queue = kQueue});
+  supposition.Free(OpenHolds{.quota = {{kQueue, Gpus(3)}}, .taken = {{kQueue, Gpus(2)}}});
+  EXPECT_EQ(UsedIn(*supposition.Input().quota->tree), 2);
+}
+
 TEST_F(SuppositionTest, NodesCanBeRestrictedWhereNoQuotaApplies) {
   Supposition supposition = Of(std::nullopt);
   EXPECT_THAT(supposition.Input().quota, IsNull());

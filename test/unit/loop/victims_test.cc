@@ -2,6 +2,7 @@
 // rule that was found bent.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -24,14 +25,17 @@ class LoopVictimsTest : public ::testing::Test {
     queue.stop = stop;
     queue.within_queue = WithinQueuePreemption::kLowerPriority;
     queue.reclaim = ReclaimWithinCohort::kAny;
-    queue.quotas = {
-        {.flavor = "", .resources = {{.resource = kGpuResource, .nominal = Amount(nominal)}}}};
+    queue.quotas = {{.flavor = "",
+                     .resources = {{.resource = kGpuResource,
+                                    .nominal = Amount(nominal),
+                                    .borrowing_limit = borrowing_limit_}}}};
     d_.api.Put(queue);
   }
   int Evictions(const std::string& pod = "") { return d_.api.Count(pod + "/eviction"); }
 
   LoopDriver d_;
   int64_t generation_ = 0;
+  std::optional<Amount> borrowing_limit_;  // of the Queues that are put from now on
 };
 
 TEST_F(LoopVictimsTest, AVictimOfWhichOneHasLeftLeavesWholeAlthoughThePreemptorFoundRoomElsewhere) {
@@ -249,6 +253,58 @@ TEST_F(LoopVictimsTest, ANodeThatRejectsAWholeGangHasRejectedOnce) {
   d_.Submit({.gang = "next", .pods = 4, .gpu = 1});
   d_.Settle(absl::Seconds(35));
   EXPECT_EQ(d_.Bound("next"), 4);
+}
+
+// "high" is to have what "low" of its Queue leaves, and there is room for the other Queue besides.
+class LoopClaimedQuotaTest : public LoopVictimsTest {
+ protected:
+  void HighWaitsForLow() {
+    d_.Nodes(4, 8);
+    d_.api.KeepTerminating();
+    borrowing_limit_ = Amount(0);
+    PutQueue("q", 8, "all");
+    PutQueue("r", 16, "all");
+    Submit("low", 1, 1, "q");
+    d_.Settle();
+    Submit("high", 1, 2, "q");
+    d_.Settle();
+    ASSERT_EQ(Evictions("low-0"), 1);
+    ASSERT_EQ(d_.Bound("high"), 0);
+  }
+};
+
+TEST_F(LoopClaimedQuotaTest, AQueueThatMakesRoomForItsOwnGangKeepsNobodyFromTheirNominalQuota) {
+  HighWaitsForLow();
+  Submit("own", 2, 0, "r");
+  d_.Settle(absl::Seconds(2));
+  EXPECT_EQ(d_.Bound("own"), 2);
+  EXPECT_EQ(d_.api.QueueStatus("q")["usage"].items().at(0)["used"].AsString(), "8");
+  EXPECT_EQ(Evictions(), 1);
+}
+
+TEST_F(LoopClaimedQuotaTest, WhatAVictimGivesBackIsThePreemptorsAtOnce) {
+  HighWaitsForLow();
+  Submit("next", 1, 2, "q");
+  Submit("own", 2, 0, "r");
+  d_.Settle();
+  d_.api.Reap();
+  d_.Settle();
+  EXPECT_EQ(d_.Bound("high"), 1);
+  EXPECT_EQ(d_.Bound("next"), 0);
+  EXPECT_EQ(d_.Bound("own"), 2);
+  EXPECT_EQ(d_.api.QueueStatus("q")["usage"].items().at(0)["used"].AsString(), "8");
+}
+
+TEST_F(LoopClaimedQuotaTest, WhatAVictimLeavesIsForTheNextOneWhenThePreemptorIsGone) {
+  HighWaitsForLow();
+  Submit("next", 1, 2, "q");
+  d_.Settle();
+  d_.api.Delete(ResourceKind::kPod, "high-0");
+  d_.api.Delete(ResourceKind::kPodGroup, "high");
+  d_.Settle();
+  d_.api.Reap();
+  d_.Settle();
+  EXPECT_EQ(d_.Bound("next"), 1);
 }
 
 // "big" is of Queue b and borrows; "mine" takes back what is a's. Without its leave "big" would
