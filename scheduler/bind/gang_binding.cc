@@ -394,6 +394,11 @@ bool GangBinding::MayPlan(PodId pod) const {
          phase_ != BindPhase::kEnded && Find(pod) == nullptr;
 }
 
+bool GangBinding::HasLostQuorum() const {
+  return phase_ == BindPhase::kRepairing || phase_ == BindPhase::kKept ||
+         (phase_ == BindPhase::kUndoing && undone_.cause == UndoCause::kQuorumLost);
+}
+
 bool GangBinding::Stands() const {
   const auto unseen = [](const Entry& e) { return CountsAsBound(e.state) && e.stale; };
   switch (phase_) {

@@ -12,10 +12,8 @@
 //
 // The states of a member, and how each input changes them: README.md of this folder.
 //
-// Gang phases (see Settle): binding -> bound | undoing | ended; bound -> growing | repairing |
-// ended; growing -> bound | repairing | ended; repairing -> bound | growing | undoing | kept |
-// ended; kept -> bound | growing | repairing | ended; undoing -> ended; any but undoing -> leaving
-// (see Leave) -> ended.
+// Gang phases (see Settle), as README.md draws them: binding, bound, growing, repairing, kept,
+// undoing, leaving (see Leave), ended.
 //
 // Invariants:
 //   1. A member has at most one request under way, except that a delete waits neither for a bind
@@ -87,10 +85,7 @@ class GangBinding final {
 
   [[nodiscard]] BindPhase phase() const { return phase_; }
   // The quorum is lost: its rest is mended, kept, or being released for that.
-  [[nodiscard]] bool has_lost_quorum() const {
-    return phase_ == BindPhase::kRepairing || phase_ == BindPhase::kKept ||
-           (phase_ == BindPhase::kUndoing && undone_.cause == UndoCause::kQuorumLost);
-  }
+  [[nodiscard]] bool HasLostQuorum() const;
   // No request is under way, and there is nothing to wait for.
   [[nodiscard]] bool done() const;
   // Some member is on its way to being bound.

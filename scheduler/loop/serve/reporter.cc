@@ -128,7 +128,7 @@ void Reporter::WriteStatus(Case& c, const Standing& standing) {
   if (!ahead) record.sent.reset();
   const PodGroupStatus& before = ahead ? record.sent->status : c.gang.status;
   const Assembly known = KnownAssembly(c);
-  const bool lost = record.binding.has_value() && record.binding->has_lost_quorum();
+  const bool lost = record.binding.has_value() && record.binding->HasLostQuorum();
   std::vector<std::string> nodes = NodesOf(c, desk_.state);
   std::vector<std::string> domains;
   if (!nodes.empty()) domains.assign(record.domains.begin(), record.domains.end());
