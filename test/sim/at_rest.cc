@@ -79,6 +79,8 @@ void CheckGangAllOrNothing(Truth& truth, absl::Time leads_since, absl::Time now)
     if (group.kept || group.keeps_for > kAtRest || held == 0 || truth.gangs().at(key).forged)
       continue;
     if (IsOfTenant(key)) continue;
+    // Nobody has to leave because the quorum was raised since it stood.
+    if (facts.quorum_met > 0 && held + succeeded >= facts.quorum_met) continue;
     if (held + succeeded >= group.min_member) continue;
     truth.Violated(now, absl::StrCat("GangAllOrNothing: ", key, " holds ", held,
                                      " pods, quorum is ", group.min_member, ", phase ", group.phase,

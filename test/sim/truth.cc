@@ -208,7 +208,7 @@ void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time no
   const auto its_class = classes_.find(spec["priorityClassName"].AsString());
   const bool has_class = its_class != classes_.end();
   gang.most = has_class ? std::optional(its_class->second.value) : std::nullopt;
-  if (has_class) gang.members_preempt = its_class->second.preempts;
+  gang.class_preempts = !has_class || its_class->second.preempts;
   if (groups_.contains(key) && gang.priority() != before) rules_changed_ = now;
   std::map<std::string, GroupFacts::SubGroup> sub_groups;
   for (const Json& sub : spec["subGroups"].items()) {
@@ -280,7 +280,7 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
     gang.of_past_runs.erase(pod.key);
   }
   gang.highest = std::max(gang.highest, pod.priority);
-  if (!gang.most.has_value()) gang.members_preempt = !pod.never_preempts;
+  gang.members_preempt = !pod.never_preempts;
   gang.seen = now;
   const std::string node = pod.node, key = pod.key, uid = pod.uid;
   if (node.empty()) {

@@ -68,7 +68,8 @@ struct GangFacts {
   int64_t highest = 0;          // of the priorities of its members
   std::string uid;              // of its PodGroup, the last of that name
   bool preempts = true;         // as far as its PodGroup says
-  bool members_preempt = true;  // … its class, or its members where it has none
+  bool class_preempts = true;   // … its class, if it has one
+  bool members_preempt = true;  // … and its members
   bool moved = false;           // to another Queue while some of it ran
   absl::Time queue_since = absl::InfinitePast();
   std::string queue_before;            // until then
@@ -80,6 +81,7 @@ struct GangFacts {
   bool some_came_again = false;        // a new leader knows only a number, and counts them twice
   bool was_whole = false;              // under this uid, or since it stood under one before
   int64_t last_quorum = 0;             // its minMember, also when its PodGroup is gone
+  int64_t quorum_met = 0;              // … as it was when it was whole last; 0: it never was
   int64_t most_let_in = 0;  // of it that stood at once, while its Queue let its namespace in
   absl::Time whole_since = absl::InfiniteFuture();  // its quorum has been there, as far as it is
   absl::Time group_since = absl::InfinitePast();    // its PodGroup, the last of that name
@@ -87,7 +89,7 @@ struct GangFacts {
   absl::Time half_since = absl::InfiniteFuture();       // its PodGroup went before it was whole
   absl::Duration protected_for = absl::ZeroDuration();  // at most
   absl::Time seen = absl::InfinitePast();
-  [[nodiscard]] bool MayPreempt() const { return preempts && members_preempt; }
+  [[nodiscard]] bool MayPreempt() const { return preempts && class_preempts && members_preempt; }
   [[nodiscard]] int64_t priority() const { return std::min(highest, most.value_or(highest)); }
 };
 struct ClassFacts {

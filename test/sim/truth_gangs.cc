@@ -150,6 +150,7 @@ void Truth::NoteQuorum(const std::string& gang, absl::Time now) {
                        return count[sub.first] >= sub.second.min_member;
                      });
   facts.was_whole = facts.was_whole || whole;
+  if (whole) facts.quorum_met = group->second.min_member;
   facts.whole_since = whole ? std::min(facts.whole_since, now) : absl::InfiniteFuture();
 }
 
