@@ -56,9 +56,12 @@ std::string WrongWith(const ForeignGang& gang) {
   }
   if (gang.spec.min_member < 1) return "a quorum of nobody";
   int64_t sum = 0;
-  for (const SubGroup& part : gang.spec.sub_groups) {
-    // Whoever comes may have to stand somewhere, even where nobody has to come.
-    const bool asks = part.min_member > 0 || part.topology != TopologyRequest();
+  for (size_t i = 0; i < gang.spec.sub_groups.size(); ++i) {
+    const SubGroup& part = gang.spec.sub_groups[i];
+    // Whoever comes may have to stand somewhere, or to start with others, even where nobody has to
+    // come.
+    const bool in_units = i < gang.unit_sizes.size() && gang.unit_sizes[i] > 1;
+    const bool asks = part.min_member > 0 || part.topology != TopologyRequest() || in_units;
     if (!asks || part.min_member < 0) return "a part of nobody";
     sum += part.min_member;
   }
