@@ -491,5 +491,26 @@ TEST_F(StoppedClaim, ItsNominationEndsWithItsPodGroup) {
   EXPECT_EQ(d_.api.FindPod("high-0")->nominated_node_name, "");
 }
 
+// The fear: a tenant makes another team's Queue pay for room that is being freed for it.
+TEST_F(LoopEvictionTest, NoRoomIsKeptForAGangInAQueueThatDoesNotAdmitIt) {
+  d_.Nodes(1, 8);
+  d_.api.KeepTerminating();
+  Queue queue;
+  queue.meta.name = "q";
+  queue.within_queue = WithinQueuePreemption::kLowerPriority;
+  d_.api.Put(queue);
+  Submit("low", 1, 1, "q");
+  d_.Settle();
+  Submit("high", 1, 2, "q");
+  d_.Settle();
+  ASSERT_EQ(d_.api.FindPod("high-0")->nominated_node_name, "n1");
+  queue.namespace_selector = LabelSelector{
+      .requirements = {{.key = "team", .op = SelectorOperator::kIn, .values = {"blue"}}}};
+  d_.api.Put(queue);
+  d_.Settle(absl::Seconds(20));
+  EXPECT_EQ(d_.api.FindPod("high-0")->scheduled_condition->reason, "NamespaceNotAllowed");
+  EXPECT_EQ(d_.api.FindPod("high-0")->nominated_node_name, "");
+}
+
 }  // namespace
 }  // namespace maniple

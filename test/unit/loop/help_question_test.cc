@@ -97,6 +97,22 @@ TEST_F(HelpQuestionTest, OfAGangThatStartsMeanwhileThereIsNone) {
   EXPECT_EQ(More(), HelpQuestionPtr());
 }
 
+// The fear: a user does what would help, and the gang waits as before.
+TEST_F(HelpQuestionTest, NothingHelpsWhoeverComesAfterTheHeadOfAStrictFifoQueue) {
+  Queue queue;
+  queue.meta.name = "team";
+  queue.ordering = QueueOrdering::kStrictFifo;
+  queue.quotas = {{.resources = {{.resource = kGpuResource, .nominal = Amount(80)}}}};
+  d_.api.Put(queue);
+  d_.Settle(absl::Seconds(5));
+  d_.Submit({.gang = "after", .queue = "team"});
+  d_.Settle(absl::Seconds(5));
+  ASSERT_THAT(d_.StatusOf("after").message, testing::HasSubstr("it comes after default/w"));
+  std::optional<HelpQuestionPtr> question;
+  while (!question.has_value()) question = More("after");
+  EXPECT_EQ(*question, nullptr);
+}
+
 TEST_F(HelpQuestionTest, BeginsAnewForAnotherGang) {
   d_.Submit({.gang = "x", .pods = 3, .queue = "team"});
   d_.Settle();

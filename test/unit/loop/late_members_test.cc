@@ -137,5 +137,19 @@ TEST_F(LoopLateMembers, HostsOfAReplicaStartTogetherAlsoWhereNoReplicaHasToBeThe
   EXPECT_EQ(BoundOf("host"), 2);
 }
 
+TEST_F(LoopLateMembers, APodIsToldAnewWhenOtherWordsOfItsReasonAreTrue) {
+  d_.Submit({.gang = "wide", .pods = 5});
+  d_.Settle(absl::Seconds(5));
+  ASSERT_THAT(d_.api.FindPod("wide-0")->scheduled_condition->message,
+              HasSubstr("would not fit even on the empty cluster"));
+  d_.Submit({.gang = "busy", .pods = 1});
+  d_.Settle(absl::Seconds(5));
+  d_.Nodes(1, 8, "m");
+  d_.Settle(absl::Minutes(1));
+  const auto& told = *d_.api.FindPod("wide-0")->scheduled_condition;
+  EXPECT_EQ(told.reason, "Unschedulable");
+  EXPECT_THAT(told.message, testing::Not(HasSubstr("empty cluster")));
+}
+
 }  // namespace
 }  // namespace maniple
