@@ -133,7 +133,7 @@ void AddImport(CLI::App& app, const CommonFlags& common, ImportRequest& imported
       "- > queues.yaml");
   command->add_option("SCHEDULER", imported.from, "kueue, volcano, kai or yunikorn")
       ->required()
-      ->check(CLI::IsMember({"kueue", "volcano", "kai"}));
+      ->check(CLI::IsMember({"kueue", "volcano", "kai", "yunikorn"}));
   command->add_option("FILE", imported.files, "YAML or JSON files; - is standard input")
       ->required();
   command->callback([&] {

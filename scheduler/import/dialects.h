@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "scheduler/import/foreign_object.h"
+#include "scheduler/import/foreign_manifest.h"
 
 namespace maniple {
 
@@ -18,14 +18,14 @@ struct Imported {
   Findings findings;
 };
 
-void ImportKueue(ForeignObjects& objects, Imported& out);
-void ImportVolcano(ForeignObjects& objects, Imported& out);
-void ImportKai(ForeignObjects& objects, Imported& out);
-void ImportYuniKorn(ForeignObjects& objects, Imported& out);
+void ImportKueue(ForeignManifests& objects, Imported& out);
+void ImportVolcano(ForeignManifests& objects, Imported& out);
+void ImportKai(ForeignManifests& objects, Imported& out);
+void ImportYuniKorn(ForeignManifests& objects, Imported& out);
 
 // {apiVersion, kind, metadata.name, spec} of our group.
 [[nodiscard]] Json OurObject(absl::string_view kind, absl::string_view name, Json spec);
 // Kueue's Topology and KAI's are alike: levels with a nodeLabel each.
-void ImportTopology(ForeignObject& topology, Imported& out);
+void ImportTopology(ForeignManifest& topology, Imported& out);
 
 }  // namespace maniple

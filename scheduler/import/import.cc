@@ -23,7 +23,7 @@ struct KindRule {
 
 struct Dialect {
   absl::string_view name;
-  void (*translate)(ForeignObjects&, Imported&);
+  void (*translate)(ForeignManifests&, Imported&);
   std::vector<KindRule> kinds;
 };
 
@@ -73,8 +73,8 @@ const Dialect& DialectOf(ImportFrom from) {
   return dialects->at(from);
 }
 
-ForeignObjects Parse(const std::vector<ManifestFile>& files, Findings& findings) {
-  ForeignObjects out;
+ForeignManifests Parse(const std::vector<ManifestFile>& files, Findings& findings) {
+  ForeignManifests out;
   for (const ManifestFile& file : files) {
     const absl::StatusOr<std::vector<YamlDocument>> documents = ParseYaml(file.text);
     if (!documents.ok()) {
@@ -92,11 +92,11 @@ ForeignObjects Parse(const std::vector<ManifestFile>& files, Findings& findings)
 }
 
 // Keeps the objects that the dialect translates, the first of those with one kind and name.
-void KeepWhatIsTranslated(const Dialect& dialect, ForeignObjects& objects, Findings& findings) {
+void KeepWhatIsTranslated(const Dialect& dialect, ForeignManifests& objects, Findings& findings) {
   std::map<std::tuple<std::string, std::string, std::string>, int> seen;
-  std::map<std::pair<std::string, std::string>, std::pair<const ForeignObject*, int>> skipped;
-  ForeignObjects kept;
-  for (const ForeignObject& object : objects) {
+  std::map<std::pair<std::string, std::string>, std::pair<const ForeignManifest*, int>> skipped;
+  ForeignManifests kept;
+  for (const ForeignManifest& object : objects) {
     const auto rule = std::ranges::find_if(dialect.kinds, [&](const KindRule& each) {
       return each.group == object.group() && each.kind == object.kind();
     });
@@ -198,10 +198,10 @@ std::optional<ImportFrom> ImportFromNamed(absl::string_view name) {
 ImportResult ImportObjects(ImportFrom from, const std::vector<ManifestFile>& files) {
   const Dialect& dialect = DialectOf(from);
   Imported out;
-  ForeignObjects objects = Parse(files, out.findings);
+  ForeignManifests objects = Parse(files, out.findings);
   KeepWhatIsTranslated(dialect, objects, out.findings);
   dialect.translate(objects, out);
-  for (const ForeignObject& object : objects) {
+  for (const ForeignManifest& object : objects) {
     // Of a node only what it has is asked for.
     if (object.kind() != "Node") object.TellTheRest(out.findings);
   }

@@ -32,7 +32,7 @@ Amount AmountOf(const Json& value, int64_t units) {
 }
 
 // Null: it is not there, or it is told of.
-Json TakeNumber(ForeignObject& queue, const std::string& path, Imported& out) {
+Json TakeNumber(ForeignManifest& queue, const std::string& path, Imported& out) {
   const Json& value = queue.Take(path);
   if (value.is_null() || value.is_number()) return value;
   queue.Error(absl::StrCat("spec.", path), absl::StrCat(value.Dump(), " is no number"),
@@ -42,7 +42,8 @@ Json TakeNumber(ForeignObject& queue, const std::string& path, Imported& out) {
 
 // What is absent is 0 there. Only the weight for GPUs counts. Weight 0 borrows nothing: there a
 // queue without weight never goes over its quota.
-void TakeLine(ForeignObject& queue, const ResourceName& resource, TreeQueue& tree, Imported& out) {
+void TakeLine(ForeignManifest& queue, const ResourceName& resource, TreeQueue& tree,
+              Imported& out) {
   const std::string path = absl::StrCat("resources.", resource.theirs);
   const Json quota = TakeNumber(queue, path + ".quota", out),
              limit = TakeNumber(queue, path + ".limit", out),
@@ -89,7 +90,7 @@ constexpr std::array<absl::string_view, 2> kMinRuntimes = {"preemptMinRuntime",
                                                            "reclaimMinRuntime"};
 
 // As the queue itself says it, if it does.
-std::optional<absl::Duration> MinRuntimeOf(ForeignObject& queue, absl::string_view field,
+std::optional<absl::Duration> MinRuntimeOf(ForeignManifest& queue, absl::string_view field,
                                            Imported& out) {
   const std::string& text = queue.Take(field).AsString();
   absl::Duration value;
@@ -128,7 +129,7 @@ void SetMinRuntimes(std::map<std::string, TreeQueue>& queues, Imported& out) {
   }
 }
 
-TreeQueue KaiTreeQueue(ForeignObject& queue, Imported& out) {
+TreeQueue KaiTreeQueue(ForeignManifest& queue, Imported& out) {
   TreeQueue tree{.from = &queue,
                  .parent = queue.Take("parentQueue").AsString(),
                  .parent_path = "spec.parentQueue"};
@@ -146,12 +147,12 @@ TreeQueue KaiTreeQueue(ForeignObject& queue, Imported& out) {
 }
 
 // Divided GPU nodes offer slices; the label of NVIDIA's discovery tells the number of their GPUs.
-std::map<std::string, Amount> CapacityInTheirTerms(const ForeignObjects& objects) {
+std::map<std::string, Amount> CapacityInTheirTerms(const ForeignManifests& objects) {
   std::map<std::string, Amount> all = CapacityOf(objects), out;
   for (const absl::string_view kept : {"cpu", "memory"}) {
     if (const auto found = all.find(std::string(kept)); found != all.end()) out.insert(*found);
   }
-  for (const ForeignObject& object : objects) {
+  for (const ForeignManifest& object : objects) {
     if (object.kind() != "Node") continue;
     const Json& offered = object.whole().At("status.allocatable")["nvidia.com/gpu"];
     int64_t gpus = 0;
@@ -167,9 +168,9 @@ std::map<std::string, Amount> CapacityInTheirTerms(const ForeignObjects& objects
 
 }  // namespace
 
-void ImportKai(ForeignObjects& objects, Imported& out) {
+void ImportKai(ForeignManifests& objects, Imported& out) {
   std::map<std::string, TreeQueue> queues;
-  for (ForeignObject& object : objects) {
+  for (ForeignManifest& object : objects) {
     if (object.kind() == "Topology") ImportTopology(object, out);
     if (object.kind() == "Queue") queues.emplace(object.name(), KaiTreeQueue(object, out));
   }

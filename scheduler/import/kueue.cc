@@ -24,7 +24,7 @@ constexpr absl::string_view kNamespaceName = "kubernetes.io/metadata.name";
 constexpr size_t kLongestLabelValue = 63;
 
 // As kubectl puts an object that names none.
-std::string NamespaceOf(const ForeignObject& local) {
+std::string NamespaceOf(const ForeignManifest& local) {
   return local.namespace_name().empty() ? "default" : local.namespace_name();
 }
 
@@ -33,7 +33,7 @@ void SetIf(Json& spec, absl::string_view key, const Json& value) {
 }
 
 // A node is of one flavor here. A flavor with more labels is more specific, so it goes first.
-void ImportFlavor(ForeignObject& flavor, Imported& out) {
+void ImportFlavor(ForeignManifest& flavor, Imported& out) {
   Json spec = Json::Object();
   const Json& labels = flavor.Take("nodeLabels");
   if (labels.size() > 0) {
@@ -49,9 +49,9 @@ void ImportFlavor(ForeignObject& flavor, Imported& out) {
   out.objects.push_back(OurObject("ResourceFlavor", flavor.name(), std::move(spec)));
 }
 
-void TellFlavorsThatAreAlike(const ForeignObjects& objects, Imported& out) {
-  std::map<std::string, const ForeignObject*> first;
-  for (const ForeignObject& object : objects) {
+void TellFlavorsThatAreAlike(const ForeignManifests& objects, Imported& out) {
+  std::map<std::string, const ForeignManifest*> first;
+  for (const ForeignManifest& object : objects) {
     if (object.kind() != "ResourceFlavor") continue;
     std::map<std::string, std::string> labels;
     for (const auto& [key, value] : object.whole().At("spec.nodeLabels").members()) {
@@ -70,7 +70,7 @@ void TellFlavorsThatAreAlike(const ForeignObjects& objects, Imported& out) {
 
 // The quota of a group is that of the flavors' nodes. A second group counts other resources of the
 // same nodes by flavors of its own, which one flavor for each node cannot tell apart.
-const Json* GroupToKeep(ForeignObject& queue, const Json& groups, Imported& out) {
+const Json* GroupToKeep(ForeignManifest& queue, const Json& groups, Imported& out) {
   const Json* kept = nullptr;
   const auto has_devices = [](const Json& group) {
     return std::ranges::any_of(group["coveredResources"].items(), [](const Json& resource) {
@@ -97,7 +97,7 @@ const Json* GroupToKeep(ForeignObject& queue, const Json& groups, Imported& out)
   return kept;
 }
 
-Json QuotasOf(ForeignObject& queue, Imported& out) {
+Json QuotasOf(ForeignManifest& queue, Imported& out) {
   Json quotas = Json::Array();
   const Json& groups = queue.Take("resourceGroups");
   const Json* group = GroupToKeep(queue, groups, out);
@@ -119,14 +119,14 @@ Json QuotasOf(ForeignObject& queue, Imported& out) {
   return quotas;
 }
 
-void SetQuotasAndWeight(ForeignObject& object, Json& spec, Imported& out) {
+void SetQuotasAndWeight(ForeignManifest& object, Json& spec, Imported& out) {
   if (Json quotas = QuotasOf(object, out); quotas.size() > 0) spec.Set("quotas", std::move(quotas));
   if (const Json& weight = object.Take("fairSharing.weight"); !weight.is_null()) {
     spec.Set("fairShare", Json::Object({{"weight", weight}}));
   }
 }
 
-void ImportCohort(ForeignObject& cohort, Imported& out) {
+void ImportCohort(ForeignManifest& cohort, Imported& out) {
   Json spec = Json::Object();
   SetIf(spec, "parent", cohort.TakeAny({"parentName", "parent"}));
   SetQuotasAndWeight(cohort, spec, out);
@@ -134,7 +134,7 @@ void ImportCohort(ForeignObject& cohort, Imported& out) {
 }
 
 // The namespaces that the ClusterQueue selects; if any has a LocalQueue for it, only such ones.
-void SetUsers(ForeignObject& queue, const Users& users, Json& spec, Imported& out) {
+void SetUsers(ForeignManifest& queue, const Users& users, Json& spec, Imported& out) {
   const Json theirs = queue.Take("namespaceSelector");
   const auto found = users.find(queue.name());
   Json selector = theirs.is_object() ? theirs : Json::Object();
@@ -161,7 +161,7 @@ void SetUsers(ForeignObject& queue, const Users& users, Json& spec, Imported& ou
 }
 
 // The defaults there are the rule here: room in any flavor, borrowed or not, goes before victims.
-void TellFungibility(ForeignObject& queue, Imported& out) {
+void TellFungibility(ForeignManifest& queue, Imported& out) {
   const std::string borrow = queue.Take("flavorFungibility.whenCanBorrow").AsString();
   const std::string preempt = queue.Take("flavorFungibility.whenCanPreempt").AsString();
   if ((borrow.empty() || borrow == "Borrow") && (preempt.empty() || preempt == "TryNextFlavor"))
@@ -173,7 +173,7 @@ void TellFungibility(ForeignObject& queue, Imported& out) {
       out.findings);
 }
 
-std::set<std::string> CoveredBy(const ForeignObject& queue) {
+std::set<std::string> CoveredBy(const ForeignManifest& queue) {
   std::set<std::string> covered;
   for (const Json& group : queue.whole().At("spec.resourceGroups").items()) {
     for (const Json& resource : group["coveredResources"].items()) {
@@ -185,7 +185,7 @@ std::set<std::string> CoveredBy(const ForeignObject& queue) {
 
 // Nothing that asks for a resource that the ClusterQueue does not cover is admitted there; a Queue
 // of ours does not limit what it does not list. `covered`: by any of the ClusterQueues.
-void CloseWhatIsNotCovered(ForeignObject& queue, const std::set<std::string>& covered, Json& spec,
+void CloseWhatIsNotCovered(ForeignManifest& queue, const std::set<std::string>& covered, Json& spec,
                            Imported& out) {
   if (!spec.Has("quotas")) {
     if (spec["stopPolicy"].AsString() != "HoldAndDrain") spec.Set("stopPolicy", "Hold");
@@ -210,7 +210,7 @@ void CloseWhatIsNotCovered(ForeignObject& queue, const std::set<std::string>& co
              out.findings);
 }
 
-void ImportClusterQueue(ForeignObject& queue, const Users& users,
+void ImportClusterQueue(ForeignManifest& queue, const Users& users,
                         const std::set<std::string>& covered, Imported& out) {
   Json spec = Json::Object();
   SetIf(spec, "cohort", queue.TakeAny({"cohortName", "cohort"}));
@@ -235,17 +235,17 @@ void ImportClusterQueue(ForeignObject& queue, const Users& users,
 }
 
 // A namespace has one default Queue: that of the LocalQueue called "default", or of its only one.
-void ImportLocalQueues(ForeignObjects& objects, Imported& out) {
-  std::map<std::string, std::vector<ForeignObject*>> by_namespace;
-  for (ForeignObject& object : objects) {
+void ImportLocalQueues(ForeignManifests& objects, Imported& out) {
+  std::map<std::string, std::vector<ForeignManifest*>> by_namespace;
+  for (ForeignManifest& object : objects) {
     if (object.kind() == "LocalQueue") by_namespace[NamespaceOf(object)].push_back(&object);
   }
   for (auto& [name, locals] : by_namespace) {
-    const auto chosen = std::ranges::find(locals, "default", &ForeignObject::name);
-    ForeignObject* const leads = chosen != locals.end() ? *chosen
-                                 : locals.size() == 1   ? locals.front()
-                                                        : nullptr;
-    for (ForeignObject* local : locals) {
+    const auto chosen = std::ranges::find(locals, "default", &ForeignManifest::name);
+    ForeignManifest* const leads = chosen != locals.end() ? *chosen
+                                   : locals.size() == 1   ? locals.front()
+                                                          : nullptr;
+    for (ForeignManifest* local : locals) {
       const std::string& queue = local->Take("clusterQueue").AsString();
       if (local->Take("stopPolicy").AsString() != "None") {
         local->HasNoCounterpart("stopPolicy", "a Queue is stopped for all of its namespaces",
@@ -272,7 +272,7 @@ void ImportLocalQueues(ForeignObjects& objects, Imported& out) {
   }
 }
 
-void ImportPriorityClass(ForeignObject& priority, Imported& out) {
+void ImportPriorityClass(ForeignManifest& priority, Imported& out) {
   const Json& theirs = priority.whole();
   Json ours = Json::Object({{"apiVersion", "scheduling.k8s.io/v1"},
                             {"kind", "PriorityClass"},
@@ -288,18 +288,18 @@ void ImportPriorityClass(ForeignObject& priority, Imported& out) {
 
 }  // namespace
 
-void ImportKueue(ForeignObjects& objects, Imported& out) {
+void ImportKueue(ForeignManifests& objects, Imported& out) {
   Users users;
-  for (ForeignObject& object : objects) {
+  for (ForeignManifest& object : objects) {
     if (object.kind() != "LocalQueue") continue;
     users[object.Take("clusterQueue").AsString()].insert(NamespaceOf(object));
   }
   std::set<std::string> covered;
-  for (const ForeignObject& object : objects) {
+  for (const ForeignManifest& object : objects) {
     if (object.kind() == "ClusterQueue") covered.merge(CoveredBy(object));
   }
   TellFlavorsThatAreAlike(objects, out);
-  for (ForeignObject& object : objects) {
+  for (ForeignManifest& object : objects) {
     if (object.kind() == "ResourceFlavor") ImportFlavor(object, out);
     if (object.kind() == "Topology") ImportTopology(object, out);
     if (object.kind() == "Cohort") ImportCohort(object, out);

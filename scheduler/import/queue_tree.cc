@@ -218,7 +218,7 @@ class Tree final {
     out_.objects.push_back(OurObject(kind, name, std::move(spec)));
   }
 
-  ForeignObject& Any() { return *queues_.begin()->second.from; }
+  ForeignManifest& Any() { return *queues_.begin()->second.from; }
 
   std::map<std::string, TreeQueue> queues_;
   std::string top_;
@@ -234,7 +234,7 @@ void ImportTree(std::map<std::string, TreeQueue> queues, const std::string& top,
   Tree(std::move(queues), top, capacity, out).Write();
 }
 
-Amounts TakeAmounts(ForeignObject& queue, absl::string_view path, Imported& out) {
+Amounts TakeAmounts(ForeignManifest& queue, absl::string_view path, Imported& out) {
   Amounts amounts;
   for (const auto& [theirs, value] : queue.Take(path).members()) {
     const std::string resource = theirs == "vcore" ? "cpu" : theirs;
@@ -250,9 +250,9 @@ Amounts TakeAmounts(ForeignObject& queue, absl::string_view path, Imported& out)
   return amounts;
 }
 
-Amounts CapacityOf(const ForeignObjects& objects) {
+Amounts CapacityOf(const ForeignManifests& objects) {
   Amounts out;
-  for (const ForeignObject& object : objects) {
+  for (const ForeignManifest& object : objects) {
     if (object.kind() != "Node") continue;
     for (const auto& [resource, value] : object.whole().At("status.allocatable").members()) {
       const std::string text = value.is_string() ? value.AsString() : value.Dump();

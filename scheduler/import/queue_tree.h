@@ -28,8 +28,8 @@ struct TreeQueue {
     std::optional<Amount> reserved;  // of nominal, never lent
   };
 
-  ForeignObject* from = nullptr;  // for findings
-  std::string parent;             // "": on top
+  ForeignManifest* from = nullptr;  // for findings
+  std::string parent;               // "": on top
   const char* parent_path = "spec.parent";
   std::map<std::string, Line> lines;  // by resource
   std::set<std::string> unlimited;    // resources that a Queue of ours does not list at all
@@ -48,10 +48,10 @@ inline constexpr char kRootQueue[] = "root";
 
 // The amounts at the path of the queue's fields, by resource ("vcore" is cpu); what is no amount
 // is an error.
-[[nodiscard]] std::map<std::string, Amount> TakeAmounts(ForeignObject& queue,
+[[nodiscard]] std::map<std::string, Amount> TakeAmounts(ForeignManifest& queue,
                                                         absl::string_view path, Imported& out);
 
 // All resources that the nodes among the objects offer.
-[[nodiscard]] std::map<std::string, Amount> CapacityOf(const ForeignObjects& objects);
+[[nodiscard]] std::map<std::string, Amount> CapacityOf(const ForeignManifests& objects);
 
 }  // namespace maniple

@@ -8,7 +8,7 @@
 namespace maniple {
 
 // A level is named by the last part of its label; PodGroups may name the label as well.
-void ImportTopology(ForeignObject& topology, Imported& out) {
+void ImportTopology(ForeignManifest& topology, Imported& out) {
   Json levels = Json::Array();
   std::set<std::string> named;
   const Json& theirs = topology.Take("levels");

@@ -8,7 +8,7 @@
 namespace maniple {
 namespace {
 
-Json OwnSpecOf(ForeignObject& queue, Imported& out) {
+Json OwnSpecOf(ForeignManifest& queue, Imported& out) {
   Json spec = Json::Object();
   const std::string& order = queue.Take("dequeueStrategy").AsString();
   if (order == "fifo") spec.Set("ordering", "StrictFIFO");
@@ -28,7 +28,7 @@ Json OwnSpecOf(ForeignObject& queue, Imported& out) {
   return spec;
 }
 
-TreeQueue VolcanoTreeQueue(ForeignObject& queue, Imported& out) {
+TreeQueue VolcanoTreeQueue(ForeignManifest& queue, Imported& out) {
   TreeQueue tree{.from = &queue, .parent = queue.Take("parent").AsString()};
   for (const auto& [resource, amount] : TakeAmounts(queue, "capability", out)) {
     tree.lines[resource].limit = amount;
@@ -53,9 +53,9 @@ TreeQueue VolcanoTreeQueue(ForeignObject& queue, Imported& out) {
 
 }  // namespace
 
-void ImportVolcano(ForeignObjects& objects, Imported& out) {
+void ImportVolcano(ForeignManifests& objects, Imported& out) {
   std::map<std::string, TreeQueue> queues;
-  for (ForeignObject& object : objects) {
+  for (ForeignManifest& object : objects) {
     if (object.kind() != "Queue") continue;
     TreeQueue queue = VolcanoTreeQueue(object, out);
     if (object.name() != kRootQueue) {

@@ -29,7 +29,7 @@ std::string NameOf(absl::string_view path) {
 // One object for each queue: its fields are the spec, and metadata says where it stands.
 class Unfolding final {
  public:
-  Unfolding(const ForeignObject& config, ForeignObjects& into) : config_(config), into_(into) {}
+  Unfolding(const ForeignManifest& config, ForeignManifests& into) : config_(config), into_(into) {}
 
   void AddPartition(const Json& partition, Findings& findings) {
     const std::string& name = partition["name"].AsString();
@@ -68,19 +68,19 @@ class Unfolding final {
     return out;
   }
 
-  [[nodiscard]] ForeignObject Part(absl::string_view kind, const std::string& path,
-                                   const std::string& above, Json fields) const {
+  [[nodiscard]] ForeignManifest Part(absl::string_view kind, const std::string& path,
+                                     const std::string& above, Json fields) const {
     return config_.Part(
         Json::Object({{"kind", kind},
                       {"metadata", Json::Object({{"name", path}, {"above", above}})},
                       {"spec", std::move(fields)}}));
   }
 
-  const ForeignObject& config_;
-  ForeignObjects& into_;
+  const ForeignManifest& config_;
+  ForeignManifests& into_;
 };
 
-void AddParts(const ForeignObject& config, ForeignObjects& into, Imported& out) {
+void AddParts(const ForeignManifest& config, ForeignManifests& into, Imported& out) {
   Unfolding unfolding(config, into);
   bool any = false;
   for (const auto& [file, text] : config.whole()["data"].members()) {
@@ -121,14 +121,14 @@ constexpr std::array<Lost, 7> kPropertiesLost = {{
     {"preemption.policy", ""},
 }};
 
-void TellLostFields(ForeignObject& object, Imported& out) {
+void TellLostFields(ForeignManifest& object, Imported& out) {
   for (const Lost& field : kFieldsLost) {
     object.HasNoCounterpart(field.name, field.why, out.findings);
   }
 }
 
 // Their names have dots in them.
-void TellLostProperties(const Json& properties, ForeignObject& queue, Imported& out) {
+void TellLostProperties(const Json& properties, ForeignManifest& queue, Imported& out) {
   for (const auto& [name, value] : properties.members()) {
     const auto* const known = std::ranges::find(kPropertiesLost, name, &Lost::name);
     const absl::string_view why =
@@ -146,7 +146,7 @@ Json PreemptionOf(const Json& properties, bool reclaims) {
                        {"reclaimWithinCohort", is_fenced || !reclaims ? "Never" : "Any"}});
 }
 
-TreeQueue TreeQueueOf(ForeignObject& queue, bool reclaims, Imported& out) {
+TreeQueue TreeQueueOf(ForeignManifest& queue, bool reclaims, Imported& out) {
   const std::string& above = queue.whole().At("metadata.above").AsString();
   TreeQueue tree{.from = &queue, .parent = above == kRootQueue ? "" : NameOf(above)};
   for (const auto& [resource, amount] : TakeAmounts(queue, "resources.max", out)) {
@@ -188,14 +188,14 @@ TreeQueue TreeQueueOf(ForeignObject& queue, bool reclaims, Imported& out) {
 
 }  // namespace
 
-void ImportYuniKorn(ForeignObjects& objects, Imported& out) {
-  ForeignObjects parts;
-  for (const ForeignObject& object : objects) {
+void ImportYuniKorn(ForeignManifests& objects, Imported& out) {
+  ForeignManifests parts;
+  for (const ForeignManifest& object : objects) {
     if (object.kind() == "ConfigMap") AddParts(object, parts, out);
   }
   bool reclaims = true;
   std::map<std::string, TreeQueue> queues;
-  for (ForeignObject& part : parts) {
+  for (ForeignManifest& part : parts) {
     if (part.kind() == "Partition") {
       TellLostFields(part, out);
       const Json& enabled = part.Take("preemption.enabled");

@@ -42,7 +42,7 @@ Names Shuffled(size_t count, Random& random) {
 }
 
 Imported Import(const Plan& plan, const Names& names, int64_t capacity) {
-  ForeignObjects objects;
+  ForeignManifests objects;
   for (const std::string& name : names) {
     objects.emplace_back(Json::Object({{"metadata", Json::Object({{"name", name}})}}), "f", 1);
   }
@@ -141,7 +141,7 @@ TEST(ImportQueueTree, EqualsANaiveTreeWhateverItsQueuesAreCalled) {
 
 // By names and parents: which stands in which, and what is told.
 std::string Connected(const std::map<std::string, std::string>& parents) {
-  ForeignObjects objects;
+  ForeignManifests objects;
   objects.reserve(parents.size());
   std::map<std::string, TreeQueue> queues;
   for (const auto& [name, parent] : parents) {
@@ -179,7 +179,7 @@ TEST(ImportQueueTree, NobodyIsPromisedMoreThanItsLimit) {
 }
 
 TEST(ImportQueueTree, WhatOnlyAQueueCanSayIsToldOfACohort) {
-  ForeignObjects objects;
+  ForeignManifests objects;
   objects.reserve(2);
   std::map<std::string, TreeQueue> queues;
   for (const auto& [name, parent] : {std::pair("dept", ""), std::pair("team", "dept")}) {
@@ -210,7 +210,7 @@ TEST(ImportQueueTree, NoQueuesAreNoTree) {
 }
 
 TEST(ImportQueueTree, ANodeOffersWhatIsAnAmountAndMoreThanNothing) {
-  ForeignObjects objects;
+  ForeignManifests objects;
   const auto node = [&objects](const char* allocatable) {
     const absl::StatusOr<Json> value = Json::Parse(
         absl::StrCat(R"({"kind": "Node", "status": {"allocatable": )", allocatable, "}}"));

@@ -1,4 +1,4 @@
-#include "scheduler/import/foreign_object.h"
+#include "scheduler/import/foreign_manifest.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,28 +8,28 @@
 
 namespace maniple {
 
-ForeignObject ForeignObject::Part(Json part) const {
-  ForeignObject out(std::move(part), file_, line_);
+ForeignManifest ForeignManifest::Part(Json part) const {
+  ForeignManifest out(std::move(part), file_, line_);
   out.prefix_ = "";
   return out;
 }
 
-absl::string_view ForeignObject::group() const {
+absl::string_view ForeignManifest::group() const {
   const absl::string_view version = object_["apiVersion"].AsString();
   const size_t slash = version.find('/');
   return slash == absl::string_view::npos ? "" : version.substr(0, slash);
 }
 
-std::string ForeignObject::PathOf(absl::string_view field) const {
+std::string ForeignManifest::PathOf(absl::string_view field) const {
   return absl::StrCat(prefix_, field);
 }
 
-const Json& ForeignObject::Take(absl::string_view path) {
+const Json& ForeignManifest::Take(absl::string_view path) {
   taken_.emplace(path);
   return object_["spec"].At(path);
 }
 
-const Json& ForeignObject::TakeAny(std::initializer_list<absl::string_view> paths) {
+const Json& ForeignManifest::TakeAny(std::initializer_list<absl::string_view> paths) {
   for (const absl::string_view path : paths) {
     if (!object_["spec"].At(path).is_null()) return Take(path);
   }
@@ -37,8 +37,8 @@ const Json& ForeignObject::TakeAny(std::initializer_list<absl::string_view> path
   return *absent;
 }
 
-void ForeignObject::HasNoCounterpart(absl::string_view path, absl::string_view why,
-                                     Findings& findings) {
+void ForeignManifest::HasNoCounterpart(absl::string_view path, absl::string_view why,
+                                       Findings& findings) {
   const Json& value = Take(path);
   if (value.is_null() ||
       (!value.is_bool() && !value.is_number() && !value.is_string() && value.size() == 0)) {
@@ -47,19 +47,19 @@ void ForeignObject::HasNoCounterpart(absl::string_view path, absl::string_view w
   Note(PathOf(path), absl::StrCat("not carried over: ", why), findings);
 }
 
-void ForeignObject::Note(absl::string_view path, absl::string_view message,
-                         Findings& findings) const {
+void ForeignManifest::Note(absl::string_view path, absl::string_view message,
+                           Findings& findings) const {
   Tell(ManifestFinding::Severity::kNote, path, message, findings);
 }
 
-void ForeignObject::Error(absl::string_view path, absl::string_view message,
-                          Findings& findings) const {
+void ForeignManifest::Error(absl::string_view path, absl::string_view message,
+                            Findings& findings) const {
   Tell(ManifestFinding::Severity::kError, path, message, findings);
 }
 
-void ForeignObject::TellOthers(absl::string_view path, const Json& value,
-                               std::initializer_list<absl::string_view> known,
-                               Findings& findings) const {
+void ForeignManifest::TellOthers(absl::string_view path, const Json& value,
+                                 std::initializer_list<absl::string_view> known,
+                                 Findings& findings) const {
   for (const auto& [name, member] : value.members()) {
     if (std::ranges::find(known, name) == known.end()) {
       Note(absl::StrCat(path, ".", name), "not carried over: the field is not known here",
@@ -68,12 +68,12 @@ void ForeignObject::TellOthers(absl::string_view path, const Json& value,
   }
 }
 
-void ForeignObject::TellTheRest(Findings& findings) const {
+void ForeignManifest::TellTheRest(Findings& findings) const {
   for (const auto& [name, value] : object_["spec"].members()) TellUntaken(name, value, findings);
 }
 
-void ForeignObject::TellUntaken(const std::string& path, const Json& value,
-                                Findings& findings) const {
+void ForeignManifest::TellUntaken(const std::string& path, const Json& value,
+                                  Findings& findings) const {
   if (taken_.contains(path)) return;
   const auto below = taken_.lower_bound(path + ".");
   if (below != taken_.end() && absl::StartsWith(*below, path + ".")) {
@@ -86,8 +86,8 @@ void ForeignObject::TellUntaken(const std::string& path, const Json& value,
   Note(PathOf(path), "not carried over: the field is not known here", findings);
 }
 
-void ForeignObject::Tell(ManifestFinding::Severity severity, absl::string_view path,
-                         absl::string_view message, Findings& findings) const {
+void ForeignManifest::Tell(ManifestFinding::Severity severity, absl::string_view path,
+                           absl::string_view message, Findings& findings) const {
   const std::string where =
       namespace_name().empty() ? name() : absl::StrCat(namespace_name(), "/", name());
   findings.push_back({.severity = severity,

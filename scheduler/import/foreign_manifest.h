@@ -1,7 +1,7 @@
 // One object of another scheduler, read field by field. It keeps count of the fields that
 // were read: at the end all other fields of its spec are reported.
 //
-//   ForeignObject queue = …;
+//   ForeignManifest queue = …;
 //   ours.Set("cohort", queue.Take("cohortName"));
 //   queue.HasNoCounterpart("admissionChecks", "nothing is asked before a gang starts", findings);
 //   queue.TellTheRest(findings);
@@ -19,13 +19,13 @@ namespace maniple {
 
 using Findings = std::vector<ManifestFinding>;
 
-class ForeignObject final {
+class ForeignManifest final {
  public:
-  ForeignObject(Json object, std::string file, int line)
+  ForeignManifest(Json object, std::string file, int line)
       : object_(std::move(object)), file_(std::move(file)), line_(line) {}
 
   // Another object that stands in this one. Reports name its fields without "spec.", as they stand.
-  [[nodiscard]] ForeignObject Part(Json part) const;
+  [[nodiscard]] ForeignManifest Part(Json part) const;
 
   [[nodiscard]] absl::string_view group() const;  // of the apiVersion: "kueue.x-k8s.io"; "" = core
   [[nodiscard]] const std::string& kind() const { return object_["kind"].AsString(); }
@@ -66,6 +66,6 @@ class ForeignObject final {
   std::set<std::string, std::less<>> taken_;  // dotted paths below spec
 };
 
-using ForeignObjects = std::vector<ForeignObject>;
+using ForeignManifests = std::vector<ForeignManifest>;
 
 }  // namespace maniple
