@@ -225,7 +225,7 @@ def check(root):
         breaches += own_header(source, root)
         breaches += words(source)
     circles = cycles(sources)
-    return [*breaches, *third_parties(sources), *untested(sources), *(circles or rings(sources))]
+    return [*breaches, *third_parties(sources), *untested(sources), *twins(sources), *(circles or rings(sources))]
 
 
 RULE_ARROWS = "includes follow the arrows between rooms"
@@ -235,8 +235,9 @@ RULE_THIRD_PARTY = "third parties stay inside their rooms"
 RULE_HEADER = "a header guards itself and is included first by its own source"
 RULE_CYCLES = "no file includes itself through others"
 RULE_RINGS = "modules of a room stand on floors"
+RULE_TWINS = "two headers define no class of one name"
 RULE_TESTED = "a module of a pure room has a test that includes it"
-RULES = [RULE_TESTED, RULE_ARROWS, RULE_FLOORS, RULE_POLICY, RULE_THIRD_PARTY, RULE_HEADER, RULE_CYCLES, RULE_RINGS, *(rule.name for rule in WORDS)]
+RULES = [RULE_TESTED, RULE_ARROWS, RULE_FLOORS, RULE_POLICY, RULE_THIRD_PARTY, RULE_HEADER, RULE_CYCLES, RULE_RINGS, RULE_TWINS, *(rule.name for rule in WORDS)]
 
 
 def arrows(source):
@@ -373,6 +374,26 @@ def untested(sources):
             yield Breach(RULE_TESTED, path, 1, f"no test includes {header}")
 
 
+OPENS_NAMESPACE = re.compile(r"namespace ([\w:]+) \{")
+DEFINES_CLASS = re.compile(r"(?:class|struct) (\w+)(?: final)?(?: : [^;{]*)?\s*\{")
+
+
+def twins(sources):
+    """The linker takes the functions of one of them for both: that ends anywhere."""
+    known = {}
+    for source in sources:
+        if not source.path.endswith(".h") or room_of(source.path) in (None, "test", "bench"):
+            continue
+        space = ""
+        for number, line in enumerate(source.code, 1):
+            if opened := OPENS_NAMESPACE.match(line):
+                space += opened[1] + "::"
+            elif defined := DEFINES_CLASS.match(line):
+                other = known.setdefault(space + defined[1], source.path)
+                if other != source.path:
+                    yield Breach(RULE_TWINS, source.path, number, f"{defined[1]} is defined in {other}, too")
+
+
 def module_of(path):
     """A header with its source; what only the sources of a class share is one with that class."""
     return stem(path).removesuffix("_impl")
@@ -474,6 +495,7 @@ BAD = (
     ("only the language that both compilers share", "queue/a.cc", "#include <format>\n"),
     ("only the language that both compilers share", "queue/a.cc", '#include "absl/synchronization/mutex.h"\n'),
     (RULE_TESTED, "scheduler/cycle/new.cc", '#include "scheduler/cycle/new.h"\n', {"scheduler/cycle/new.h": "#pragma once\n"}),
+    (RULE_TWINS, "api/codec/b.h", "#pragma once\nstruct A {\n};\n", {"api/codec/a.h": "#pragma once\nstruct A final {\n};\n"}),
     (RULE_RINGS, "queue/gang.cc", '#include "queue/gang.h"\n#include "queue/line.h"\n', {"queue/line.h": '#pragma once\n#include "queue/gang.h"\n'}),
     (RULE_CYCLES, "api/base/clock.h", '#pragma once\n#include "api/base/clock.h"\n'),
     (RULE_CYCLES, "api/codec/json.h", '#pragma once\n#include "api/codec/a.h"\n', {"api/codec/a.h": '#pragma once\n#include "api/codec/json.h"\n'}),
