@@ -13,6 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "scheduler/import/import.h"
+#include "test/unit/import/notes.h"
 
 namespace maniple::import_tree_test {
 namespace {
@@ -67,15 +68,6 @@ int64_t Units(const Json& line, const std::string& field) {
   return amount.ok() ? amount->units() : -1;
 }
 
-std::vector<std::string> Told(const ImportResult& result) {
-  std::vector<std::string> out;
-  for (const ManifestFinding& found : result.findings) {
-    const bool error = found.severity == ManifestFinding::Severity::kError;
-    out.push_back(absl::StrCat(error ? "error " : "note ", found.path, " ", found.message));
-  }
-  return out;
-}
-
 TEST(ImportVolcano, DeservedIsNominalCapabilityALimitAndAGuaranteeIsNeverLent) {
   const ImportResult result = ImportObjects(
       ImportFrom::kVolcano,
@@ -97,7 +89,7 @@ TEST(ImportVolcano, DeservedIsNominalCapabilityALimitAndAGuaranteeIsNeverLent) {
   EXPECT_EQ(Units(LineOf(root, kGpu), "nominal"), 8) << "24 of the nodes, 16 deserved";
   EXPECT_EQ(LineOf(root, "cpu")["nominal"].AsString(), "192");
   EXPECT_TRUE(LineOf(root, "pods").is_null());
-  EXPECT_THAT(Told(result), IsEmpty());
+  EXPECT_THAT(NotesOf(result), IsEmpty());
 }
 
 TEST(ImportVolcano, AClosedQueueStartsNothingAndStrangeFieldsAreTold) {
@@ -111,7 +103,7 @@ TEST(ImportVolcano, AClosedQueueStartsNothingAndStrangeFieldsAreTold) {
                       "{name: h}\n"}});
   EXPECT_EQ(Find(result, "Queue", "q")["stopPolicy"].AsString(), "Hold");
   EXPECT_THAT(
-      Told(result),
+      NotesOf(result),
       AllOf(Contains(HasSubstr("note spec.reclaimable")), Contains(HasSubstr("note spec.priority")),
             Contains(HasSubstr("note spec.surprise")),
             Contains(HasSubstr("error spec.deserved.cpu")),
@@ -123,7 +115,7 @@ TEST(ImportVolcano, WithoutNodesNothingIsWrittenAndTheErrorSaysWhatIsMissing) {
   const ImportResult result =
       ImportObjects(ImportFrom::kVolcano, {{"v.yaml", Volcano("q", "weight: 1")}});
   EXPECT_THAT(result.objects, IsEmpty());
-  EXPECT_THAT(Told(result), Contains(HasSubstr("error  Queue q: no nodes are among the files")));
+  EXPECT_THAT(NotesOf(result), Contains(HasSubstr("error  Queue q: no nodes are among the files")));
 }
 
 // Every Queue lists a resource that one of them names, so the nodes' amount of it is shared, too:
@@ -145,7 +137,7 @@ TEST(ImportVolcano, WhatOneQueueLimitsTheOthersStillHave) {
 // Its gangs were charged to nobody: their projects write its name where users say nothing.
 TEST(ImportVolcano, WhoImportsTheDefaultQueueHearsHowItIsCharged) {
   const auto told = [](const char* queue) {
-    return Told(
+    return NotesOf(
         ImportObjects(ImportFrom::kVolcano,
                       {{"v.yaml", Volcano(queue, "weight: 1") + Node("n", "cpu: '4'") +
                                       "spec: {podCIDR: 10.0.0.0/24, unschedulable: true}\n"}}));
@@ -158,7 +150,7 @@ TEST(ImportVolcano, ALimitOfTheRootIsToldOf) {
   const ImportResult result = ImportObjects(
       ImportFrom::kVolcano, {{"v.yaml", Volcano("root", "capability: {cpu: 2}, deserved: {}") +
                                             Volcano("q", "weight: 1") + Node("n", "cpu: '4'")}});
-  EXPECT_THAT(Told(result),
+  EXPECT_THAT(NotesOf(result),
               ElementsAre(HasSubstr("note spec.capability Queue root: not carried over: ")));
 }
 
@@ -167,8 +159,8 @@ TEST(ImportVolcano, ParentsInARingOrMissingEndOnTop) {
       ImportObjects(ImportFrom::kVolcano,
                     {{"v.yaml", Volcano("a", "parent: b") + Volcano("b", "parent: a") +
                                     Volcano("c", "parent: nobody") + Node("n", "cpu: '4'")}});
-  EXPECT_THAT(Told(result), AllOf(Contains(HasSubstr("go in a ring")),
-                                  Contains(HasSubstr("queue nobody is not among the files"))));
+  EXPECT_THAT(NotesOf(result), AllOf(Contains(HasSubstr("go in a ring")),
+                                     Contains(HasSubstr("queue nobody is not among the files"))));
   EXPECT_EQ(Find(result, "Queue", "c")["cohort"].AsString(), "root");
   EXPECT_EQ(result.objects.size(), 4);
 }
@@ -200,7 +192,7 @@ TEST(ImportKai, AmountsHaveTheirUnitsAndMinusOneHasNoLimit) {
   EXPECT_EQ(LineOf(Find(result, "Cohort", "root"), "scheduling.maniple.dev/gpu-milli")["nominal"]
                 .AsString(),
             "4000");
-  EXPECT_THAT(Told(result), Contains(HasSubstr("spec.resources.memory.quota")));
+  EXPECT_THAT(NotesOf(result), Contains(HasSubstr("spec.resources.memory.quota")));
 }
 
 // A department's guarantee is that of its teams, unless a team has one of its own.
@@ -231,7 +223,7 @@ TEST(ImportKai, WhatIsAbsentOpensNothingThatWasClosed) {
   const Json team = Find(result, "Queue", "team");
   EXPECT_EQ(LineOf(team, "scheduling.maniple.dev/gpu-milli")["borrowingLimit"].AsString(), "0");
   EXPECT_EQ(LineOf(team, "cpu").Dump(), R"({"name":"cpu","nominal":"0","borrowingLimit":"0"})");
-  EXPECT_THAT(Told(result),
+  EXPECT_THAT(NotesOf(result),
               AllOf(Contains(HasSubstr("spec.resources.gpu.limit Queue team: not there")),
                     Contains(HasSubstr("spec.resources.cpu Queue team: not there"))));
 }
@@ -244,7 +236,8 @@ TEST(ImportKai, AQueueWithoutWeightHasNothingBeyondItsQuota) {
       LineOf(Find(result, "Queue", "team"), "scheduling.maniple.dev/gpu-milli")["borrowingLimit"]
           .AsString(),
       "0");
-  EXPECT_THAT(Told(result), Contains(HasSubstr("spec.resources.gpu.overQuotaWeight Queue team")));
+  EXPECT_THAT(NotesOf(result),
+              Contains(HasSubstr("spec.resources.gpu.overQuotaWeight Queue team")));
 }
 
 TEST(ImportKai, AnAmountAsTextIsToldOfAndNeverTakenForNothing) {
@@ -253,7 +246,7 @@ TEST(ImportKai, AnAmountAsTextIsToldOfAndNeverTakenForNothing) {
       {{"k.yaml", Kai("team", "resources: {gpu: {quota: '2', limit: 4, overQuotaWeight: '1'}}") +
                       Node("n", "nvidia.com/gpu: '8'")}});
   EXPECT_THAT(
-      Told(result),
+      NotesOf(result),
       AllOf(Contains("error spec.resources.gpu.quota Queue team: \"2\" is no number"),
             Contains("error spec.resources.gpu.overQuotaWeight Queue team: \"1\" is no number")));
 }
@@ -276,10 +269,10 @@ TEST(ImportKai, ALimitAboveAQueueWithoutEndIsToldOf) {
             "overQuotaWeight: 1}}") +
             Kai("team", "parentQueue: dept, resources: {gpu: {quota: -1, limit: -1}}") +
             Node("n", "nvidia.com/gpu: '8'")}});
-  EXPECT_THAT(Told(result),
+  EXPECT_THAT(NotesOf(result),
               Contains(HasSubstr("Queue team: the limit of queue dept of 8000 "
                                  "scheduling.maniple.dev/gpu-milli does not hold for it")));
-  EXPECT_THAT(Told(result), Not(Contains(HasSubstr("limit of queue dept of 0 cpu"))));
+  EXPECT_THAT(NotesOf(result), Not(Contains(HasSubstr("limit of queue dept of 0 cpu"))));
 }
 
 TEST(ImportKai, TheCohortAboveAllHasANameOfItsOwn) {
@@ -295,7 +288,7 @@ TEST(ImportKai, AFindingNamesItsOwnFieldOfTheParent) {
   const ImportResult result = ImportObjects(
       ImportFrom::kKai,
       {{"k.yaml", Kai("team", "parentQueue: nobody") + Node("n", "nvidia.com/gpu: '8'")}});
-  EXPECT_THAT(Told(result), Contains(HasSubstr("spec.parentQueue Queue team: queue nobody")));
+  EXPECT_THAT(NotesOf(result), Contains(HasSubstr("spec.parentQueue Queue team: queue nobody")));
 }
 
 // As people write them by hand.

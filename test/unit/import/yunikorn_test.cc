@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "scheduler/import/import.h"
+#include "test/unit/import/notes.h"
 
 namespace maniple::import_yunikorn_test {
 namespace {
@@ -42,15 +43,6 @@ std::vector<std::string> Names(const ImportResult& result) {
   return out;
 }
 
-std::vector<std::string> Told(const ImportResult& result) {
-  std::vector<std::string> out;
-  for (const ManifestFinding& found : result.findings) {
-    const bool error = found.severity == ManifestFinding::Severity::kError;
-    out.push_back(absl::StrCat(error ? "error " : "note ", found.path, " ", found.message));
-  }
-  return out;
-}
-
 TEST(ImportYuniKorn, GuaranteedIsNominalMaxIsALimitAndNamesAreWholePaths) {
   const ImportResult result = Imported(
       "- name: default\n"
@@ -67,7 +59,7 @@ TEST(ImportYuniKorn, GuaranteedIsNominalMaxIsALimitAndNamesAreWholePaths) {
       "          max: {nvidia.com/gpu: 8, memory: 100G}\n"
       "        properties: {preemption.policy: fence}\n"
       "    - name: rest\n");
-  EXPECT_THAT(Told(result), IsEmpty());
+  EXPECT_THAT(NotesOf(result), IsEmpty());
   ASSERT_THAT(Names(result), ElementsAre("Cohort root", "Cohort root.lab", "Queue root.lab.train",
                                          "Queue root.rest"));
   EXPECT_EQ(result.objects[0]["spec"].Dump(),
@@ -103,7 +95,7 @@ TEST(ImportYuniKorn, WhatIsNotCarriedOverIsTold) {
       "  queues: [{name: root}]\n");
   ASSERT_THAT(Names(result), ElementsAre("Cohort root", "Queue root.team-a"));
   EXPECT_EQ(result.objects[1].At("spec.preemption.reclaimWithinCohort").AsString(), "Never");
-  const std::vector<std::string> told = Told(result);
+  const std::vector<std::string> told = NotesOf(result);
   for (const char* line : {
            "note placementrules Partition default: not carried over: a job is charged",
            "note partitions ConfigMap yunikorn/yunikorn-configs: second: skipped",
@@ -133,7 +125,7 @@ TEST(ImportYuniKorn, AConfigThatCannotBeReadIsNamed) {
                      kNode, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: bare}\n")}});
   EXPECT_THAT(result.objects, IsEmpty());
   EXPECT_THAT(
-      Told(result),
+      NotesOf(result),
       AllOf(Contains(HasSubstr("error data[queues.yaml] ConfigMap c: ")),
             Contains(HasSubstr("note data ConfigMap bare: skipped: it has no partitions"))));
 }

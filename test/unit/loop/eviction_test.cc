@@ -451,7 +451,8 @@ TEST_F(LoopEvictionTest, NobodyEvictsInTurnWhomItHadToLeaveFor) {
   EXPECT_EQ(d_.loop().counters().preemption_reversals, 0);
 }
 
-class StoppedClaim : public LoopEvictionTest {
+// A gang of the Queue for which another one leaves.
+class ClaimOfAQueue : public LoopEvictionTest {
  protected:
   void SetUp() override {
     d_.Nodes(1, 8);
@@ -464,14 +465,21 @@ class StoppedClaim : public LoopEvictionTest {
     Submit("high", 1, 2, "q");
     d_.Settle();
     ASSERT_EQ(d_.api.FindPod("high-0")->nominated_node_name, "n1");
+  }
+
+  Queue queue_;
+};
+
+class StoppedClaim : public ClaimOfAQueue {
+ protected:
+  void SetUp() override {
+    ClaimOfAQueue::SetUp();
     queue_.stop = StopPolicy::kHold;
     d_.api.Put(queue_);
     d_.Settle(absl::Seconds(20));
     ASSERT_EQ(d_.api.FindPod("high-0")->scheduled_condition->reason, "QueueStopped");
     ASSERT_EQ(d_.api.FindPod("high-0")->nominated_node_name, "n1") << "the claim stands";
   }
-
-  Queue queue_;
 };
 
 TEST_F(StoppedClaim, ItsNominationEndsWithIt) {
@@ -492,24 +500,31 @@ TEST_F(StoppedClaim, ItsNominationEndsWithItsPodGroup) {
 }
 
 // The fear: a tenant makes another team's Queue pay for room that is being freed for it.
-TEST_F(LoopEvictionTest, NoRoomIsKeptForAGangInAQueueThatDoesNotAdmitIt) {
-  d_.Nodes(1, 8);
-  d_.api.KeepTerminating();
-  Queue queue;
-  queue.meta.name = "q";
-  queue.within_queue = WithinQueuePreemption::kLowerPriority;
-  d_.api.Put(queue);
-  Submit("low", 1, 1, "q");
-  d_.Settle();
-  Submit("high", 1, 2, "q");
-  d_.Settle();
-  ASSERT_EQ(d_.api.FindPod("high-0")->nominated_node_name, "n1");
-  queue.namespace_selector = LabelSelector{
+TEST_F(ClaimOfAQueue, EndsWhenTheQueueDoesNotAdmitTheGang) {
+  queue_.namespace_selector = LabelSelector{
       .requirements = {{.key = "team", .op = SelectorOperator::kIn, .values = {"blue"}}}};
-  d_.api.Put(queue);
+  d_.api.Put(queue_);
   d_.Settle(absl::Seconds(20));
   EXPECT_EQ(d_.api.FindPod("high-0")->scheduled_condition->reason, "NamespaceNotAllowed");
   EXPECT_EQ(d_.api.FindPod("high-0")->nominated_node_name, "");
+}
+
+// The fear: a second gang leaves because a less important one waits for what leaves already.
+TEST_F(LoopEvictionTest, WhoIsLessImportantKeepsNothingThatLeavesFromOthers) {
+  d_.Nodes(3, 8);
+  d_.api.KeepTerminating();
+  for (const char* gang : {"first", "mid", "other"}) {
+    Submit(gang, 1, *gang == 'f' ? 0 : 3);
+    d_.Settle();
+  }
+  Pod leaves = *d_.api.FindPod("first-0");
+  leaves.meta.deleted = d_.now;
+  d_.api.Put(leaves);
+  Submit("waits", 1, 2);
+  d_.Settle(absl::Seconds(5));
+  Submit("high", 2, 10);
+  d_.Settle(absl::Seconds(30));
+  EXPECT_EQ(Evictions(), 1);
 }
 
 }  // namespace

@@ -64,6 +64,15 @@ class LoopGpuPricesTest : public ::testing::Test {
     for (int i = 1; i <= 4; ++i) ASSERT_EQ(d_.Bound(absl::StrCat("low", i)), 1);
   }
   int Evictions() { return d_.api.Count("/eviction"); }
+  // So many leave for a more important gang of a Queue whose quota the node "four" uses up.
+  int VictimsOf(int pods, const std::string& pool) {
+    PutQueue("q", 1000);
+    FillFour("q");
+    Submit("high", "q", pods, 5, pool);
+    d_.Settle(absl::Minutes(1));
+    EXPECT_EQ(d_.Bound("high"), pods);
+    return Evictions();
+  }
 
   LoopDriver d_;
 };
@@ -71,12 +80,7 @@ class LoopGpuPricesTest : public ::testing::Test {
 TEST_F(LoopGpuPricesTest, NobodyLeavesForThePriceOfNodesThatTheGangMayNotUse) {
   d_.Put(Shared("four", 4));
   d_.Put(Whole("whole"));
-  PutQueue("q", 1000);
-  FillFour("q");
-  Submit("high", "q", 1, 5, "four");
-  d_.Settle(absl::Minutes(1));
-  EXPECT_EQ(d_.Bound("high"), 1);
-  EXPECT_EQ(Evictions(), 1);
+  EXPECT_EQ(VictimsOf(1, "four"), 1);
 }
 
 TEST_F(LoopGpuPricesTest, NoBorrowerLeavesForThePriceOfNodesThatTheGangMayNotUse) {
@@ -94,23 +98,13 @@ TEST_F(LoopGpuPricesTest, NoBorrowerLeavesForThePriceOfNodesThatTheGangMayNotUse
 TEST_F(LoopGpuPricesTest, NobodyLeavesForThePriceOfATaintedNode) {
   d_.Put(Shared("four", 4));
   d_.Put(Shared("two", 2).WithTaint("away"));
-  PutQueue("q", 1000);
-  FillFour("q");
-  Submit("high", "q", 2, 5, "");
-  d_.Settle(absl::Minutes(1));
-  EXPECT_EQ(d_.Bound("high"), 2);
-  EXPECT_EQ(Evictions(), 2);
+  EXPECT_EQ(VictimsOf(2, ""), 2);
 }
 
 TEST_F(LoopGpuPricesTest, WhereBothPricesHelpTheOneOfFewerVictimsIsTaken) {
   d_.Put(Shared("four", 4));
   d_.Put(Shared("two", 2));
-  PutQueue("q", 1000);
-  FillFour("q");
-  Submit("high", "q", 2, 5, "");
-  d_.Settle(absl::Minutes(1));
-  EXPECT_EQ(d_.Bound("high"), 2);
-  EXPECT_EQ(Evictions(), 2);
+  EXPECT_EQ(VictimsOf(2, ""), 2);
 }
 
 }  // namespace

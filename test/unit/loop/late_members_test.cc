@@ -91,20 +91,12 @@ TEST_F(LoopLateMembers, AMinimumHoldsForTheWorkersWhileTheirLauncherIsNotThereYe
   Put({.kind = kMpiJobs, .name = "mpi", .spec = R"({"launcherCreationPolicy":"WaitForWorkersReady",
                    "runPolicy":{"schedulingPolicy":{"minAvailable":3}},
                    "mpiReplicaSpecs":{"Launcher":{"replicas":1},"Worker":{"replicas":3}}})"});
-  const auto submit = [this](const char* prefix, const char* role, int to) {
-    Submit({.prefix = prefix,
-            .to = to,
-            .label = "training.kubeflow.org/job-role",
-            .value = role,
-            .owner = OwnerReference{"MPIJob", "mpi", "u-mpi", "kubeflow.org/v2beta1"}});
-    d_.Settle(absl::Seconds(5));
-  };
-  submit("worker", "worker", 3);
+  SubmitMpi("worker", "worker", 3);
   EXPECT_EQ(BoundOf("worker"), 0) << "there is room for two";
   d_.Nodes(4, 8);
   d_.Settle(absl::Seconds(5));
   EXPECT_EQ(BoundOf("worker"), 3);
-  submit("launcher", "launcher", 1);
+  SubmitMpi("launcher", "launcher", 1);
   EXPECT_EQ(BoundOf("launcher"), 1);
 }
 

@@ -103,6 +103,15 @@ class LoopProducers : public ::testing::Test {
       d_.api.Put(pod);
     }
   }
+  // Pods of the MPIJob "mpi".
+  void SubmitMpi(const std::string& prefix, const std::string& role, int to) {
+    Submit({.prefix = prefix,
+            .to = to,
+            .label = "training.kubeflow.org/job-role",
+            .value = role,
+            .owner = OwnerReference{"MPIJob", "mpi", "u-mpi", "kubeflow.org/v2beta1"}});
+    d_.Settle(absl::Seconds(5));
+  }
   void SubmitXk8s(const std::string& group, int from, int to) {
     Submit({.prefix = group,
             .from = from,

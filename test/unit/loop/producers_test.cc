@@ -217,21 +217,11 @@ TEST_F(LoopProducers, ALauncherThatWaitsForTheWorkersIsNotWaitedFor) {
   constexpr char kSpec[] = R"({"launcherCreationPolicy":"WaitForWorkersReady",
       "mpiReplicaSpecs":{"Launcher":{"replicas":1},"Worker":{"replicas":2}}})";
   Put({.kind = kMpiJobs, .name = "mpi", .spec = kSpec});
-  const auto submit = [this](const char* prefix, const char* role, int to) {
-    Submit({.prefix = prefix,
-            .to = to,
-            .label = "training.kubeflow.org/job-role",
-            .value = role,
-            .owner = OwnerReference{"MPIJob", "mpi", "u-mpi", "kubeflow.org/v2beta1"}});
-  };
-  submit("worker", "worker", 1);
-  d_.Settle(absl::Seconds(5));
+  SubmitMpi("worker", "worker", 1);
   EXPECT_EQ(BoundOf("worker"), 0);
-  submit("worker", "worker", 2);
-  d_.Settle(absl::Seconds(5));
+  SubmitMpi("worker", "worker", 2);
   EXPECT_EQ(BoundOf("worker"), 2);
-  submit("launcher", "launcher", 1);
-  d_.Settle(absl::Seconds(5));
+  SubmitMpi("launcher", "launcher", 1);
   EXPECT_EQ(BoundOf("launcher"), 1);
   ASSERT_THAT(StandingFor("mpi"), SizeIs(1));
   EXPECT_EQ(StandingFor("mpi")[0].spec.min_member, 3);
