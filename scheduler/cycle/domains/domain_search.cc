@@ -12,6 +12,7 @@
 #include "scheduler/cycle/domains/grouped_search.h"
 #include "scheduler/cycle/domains/implied_domain.h"
 #include "scheduler/cycle/domains/narrowing.h"
+#include "scheduler/cycle/domains/whole_gang.h"
 #include "scheduler/cycle/search/joint_search.h"
 
 namespace maniple {
@@ -82,12 +83,8 @@ class LevelSearch final {
         candidates.push_back(std::move(room));
       }
     }
-    const auto order = [](const DomainRoom& room) {
-      return std::make_tuple(!room.takes_all, room.units, room.domain);
-    };
-    std::sort(candidates.begin(), candidates.end(),
-              [&order](const DomainRoom& a, const DomainRoom& b) { return order(a) < order(b); });
-    if (!Try(candidates) && best_.has_value()) {
+    Order(candidates);
+    if (!TryWhole(candidates) && !Try(candidates) && best_.has_value()) {
       result_.best = level_.NodesOf(overlay_.base(), *best_);
       result_.best_path = level_.paths[*best_];
     }
@@ -95,6 +92,30 @@ class LevelSearch final {
   }
 
  private:
+  static void Order(std::vector<DomainRoom>& candidates) {
+    std::ranges::sort(candidates, {}, [](const DomainRoom& room) {
+      return std::make_tuple(!room.takes_all, room.units, room.domain);
+    });
+  }
+
+  // A domain that takes all live members is better than a tighter one that takes the quorum only.
+  bool TryWhole(std::vector<DomainRoom>& candidates) {
+    if (goal_ == SearchGoal::kAnswerOnly) return false;
+    WholeGangSearch whole(ask_, level_, overlay_);
+    if (!whole.applies()) return false;
+    for (DomainRoom& room : candidates) {
+      if (!room.takes_all) break;  // so does no later one
+      std::optional<SearchResult> found = whole.QuorumIn(room.domain);
+      room.takes_all = found.has_value();
+      if (!room.takes_all) continue;
+      result_.search = *std::move(found);
+      result_.paths = {level_.paths[room.domain]};
+      return true;
+    }
+    Order(candidates);
+    return false;
+  }
+
   bool Try(const std::vector<DomainRoom>& candidates) {
     for (size_t i = 0; i < candidates.size(); ++i) {
       const uint32_t domain = candidates[i].domain;

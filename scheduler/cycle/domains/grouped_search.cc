@@ -311,20 +311,6 @@ class SurplusOfGroups final {
   QuotaBudget budget_;
 };
 
-// The quorum out of members that all have a place.
-SearchResult QuorumOf(const QuorumProblem& problem, std::vector<MemberPlace> places) {
-  std::vector<size_t> wants;
-  for (const MemberPlace& place : places) wants.push_back(place.want);
-  const QuorumPart part = PartOf(problem, wants);
-  const std::vector<int64_t> no_limit(problem.kind_count, std::numeric_limits<int64_t>::max());
-  const auto chosen = SelectQuorum(part.problem, no_limit);
-  SearchResult result{.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
-  if (!chosen.has_value()) return result;
-  result.outcome = Outcome::kFound;
-  for (const size_t i : *chosen) result.places.push_back(places[i]);
-  return result;
-}
-
 // All live members, then the quorum alone.
 std::optional<SearchResult> TryGroups(const DomainSearch& ask, Overlay& overlay,
                                       const NodeSet* within, const std::vector<int64_t>& limits,
@@ -343,24 +329,40 @@ std::optional<SearchResult> TryGroups(const DomainSearch& ask, Overlay& overlay,
   return SearchResult{.outcome = Outcome::kFound, .places = *std::move(places), .shortage = {}};
 }
 
-}  // namespace
-
-SearchResult PlaceGroups(const DomainSearch& ask, Overlay& overlay, const NodeSet* within) {
+// An upper bound for each kind; none: the work is spent.
+std::vector<int64_t> LimitsOf(const DomainSearch& ask, Overlay& overlay, const NodeSet* within) {
   std::vector<int64_t> limits;
-  bool proves = true;
   for (const Kind& kind : ask.kinds) {
-    if (overlay.spent()) return {.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
+    if (overlay.spent()) return {};
     limits.push_back(kind.bound == nullptr ? 0 : kind.bound->LimitOn(overlay, within));
-    proves = proves && (kind.bound == nullptr || kind.bound->counts_prove());
   }
+  return limits;
+}
+
+// By counting and the first few trials: kGaveUp where these leave it open.
+SearchResult FirstTrials(const DomainSearch& ask, Overlay& overlay, const NodeSet* within,
+                         const std::vector<int64_t>& limits) {
+  const SearchResult open{.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
+  if (limits.empty()) return open;
   if (const std::optional<Shortage> shortage = ProvenShortage(ask.problem, limits)) {
     return {.outcome = Outcome::kProven, .places = {}, .shortage = *shortage};
   }
   const size_t groups = ask.groups.slices.size() + ask.groups.sub_groups.size();
   const int first = std::min(kMostPlacements, kFirstPlacements + static_cast<int>(groups));
-  if (auto found = TryGroups(ask, overlay, within, limits, first)) {
-    return *std::move(found);
-  }
+  return TryGroups(ask, overlay, within, limits, first).value_or(open);
+}
+
+}  // namespace
+
+SearchResult TryToPlaceGroups(const DomainSearch& ask, Overlay& overlay, const NodeSet* within) {
+  const std::vector<int64_t> limits = LimitsOf(ask, overlay, within);
+  return FirstTrials(ask, overlay, within, limits);
+}
+
+SearchResult PlaceGroups(const DomainSearch& ask, Overlay& overlay, const NodeSet* within) {
+  const std::vector<int64_t> limits = LimitsOf(ask, overlay, within);
+  SearchResult first = FirstTrials(ask, overlay, within, limits);
+  if (first.outcome != Outcome::kGaveUp || limits.empty()) return first;
   SearchResult thorough =
       JointSearch(ask.problem, ask.kinds, &ask.groups, overlay, within).SearchEverywhere();
   if (thorough.outcome != Outcome::kProven) {
@@ -370,6 +372,9 @@ SearchResult PlaceGroups(const DomainSearch& ask, Overlay& overlay, const NodeSe
   }
   if (thorough.outcome == Outcome::kGaveUp) {
     const SearchLimits bound{.within = within, .groups = &ask.groups};
+    const bool proves = std::ranges::all_of(ask.kinds, [](const Kind& kind) {
+      return kind.bound == nullptr || kind.bound->counts_prove();
+    });
     thorough = proves ? PlaceExhaustively(ask.problem, ask.kinds, overlay, bound, SearchBounds{})
                       : PlaceOneByOne(ask.problem, ask.kinds, overlay, bound);
   }

@@ -13,6 +13,10 @@ namespace maniple {
 [[nodiscard]] SearchResult PlaceGroups(const DomainSearch& ask, Overlay& overlay,
                                        const NodeSet* within);
 
+// The same by counting and a few trials alone: kGaveUp where these leave it open.
+[[nodiscard]] SearchResult TryToPlaceGroups(const DomainSearch& ask, Overlay& overlay,
+                                            const NodeSet* within);
+
 // As many wants as fit, in rank order; kFound with at least one. Leaves the overlay as it was.
 [[nodiscard]] SearchResult PlaceSurplusOfGroups(const DomainSearch& ask, Overlay& overlay,
                                                 const NodeSet* within);

@@ -1,6 +1,7 @@
 #include "scheduler/cycle/search/search.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -337,6 +338,19 @@ SearchResult CouldPlaceQuorum(const QuorumProblem& problem, std::vector<Kind>& k
 SearchResult TryToPlace(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
                         const NodeSet* within) {
   return SolveQuorum(problem, kinds, overlay, within, Wanted::kNodes, Effort::kTrials);
+}
+
+SearchResult QuorumOf(const QuorumProblem& problem, std::vector<MemberPlace> places) {
+  std::vector<size_t> wants;
+  for (const MemberPlace& place : places) wants.push_back(place.want);
+  const QuorumPart part = PartOf(problem, wants);
+  const std::vector<int64_t> no_limit(problem.kind_count, std::numeric_limits<int64_t>::max());
+  const auto chosen = SelectQuorum(part.problem, no_limit);
+  SearchResult result{.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
+  if (!chosen.has_value()) return result;
+  result.outcome = Outcome::kFound;
+  for (const size_t i : *chosen) result.places.push_back(places[i]);
+  return result;
 }
 
 SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,

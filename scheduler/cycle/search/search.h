@@ -34,6 +34,9 @@ namespace maniple {
 [[nodiscard]] SearchResult TryToPlace(const QuorumProblem& problem, std::vector<Kind>& kinds,
                                       Overlay& overlay, const NodeSet* within);
 
+// The quorum out of members that all have a place; kGaveUp where the budget covers none.
+[[nodiscard]] SearchResult QuorumOf(const QuorumProblem& problem, std::vector<MemberPlace> places);
+
 struct MemberGroups;
 struct SearchLimits {
   const NodeSet* within = nullptr;       // null: any node

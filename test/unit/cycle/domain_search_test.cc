@@ -93,22 +93,32 @@ struct RackCase {
     }
     return most;
   }
-  // The racks that take the quorum, the best first. Each shape by itself: is there room for all?
-  // Then the free GPUs that some member can use.
+  [[nodiscard]] bool TakesAll(int64_t rack) const {
+    std::vector<int64_t> left = gpus;
+    return MostIn(rack, left, 0) == static_cast<int64_t>(asks.size());
+  }
+  // Whether members without a place fit on what is left of the rack of the others.
+  [[nodiscard]] bool TakesTheRest(const std::vector<MemberPlace>& places,
+                                  std::vector<int64_t> left) const {
+    RackCase rest = *this;
+    for (const MemberPlace& place : places) rest.asks[place.want] = 0;
+    std::erase(rest.asks, 0);
+    const int64_t rack = rack_of[places.front().node.index()];
+    return rest.MostIn(rack, left, 0) == static_cast<int64_t>(rest.asks.size());
+  }
+  // The racks that take the quorum, the best first: those that take all members; then the fewest
+  // free GPUs that some member can use.
   [[nodiscard]] std::vector<int64_t> NaiveOrder() const {
     std::vector<std::tuple<bool, int64_t, int64_t>> order;
     for (int64_t rack = 0; rack < 3; ++rack) {
       std::vector<int64_t> left = gpus;
       if (MostIn(rack, left, 0) < quorum) continue;
-      int64_t of_first = 0, of_others = 0, units = 0;
+      int64_t units = 0;
       for (size_t node = 0; node < gpus.size(); ++node) {
         if (rack_of[node] != rack) continue;
-        of_first += gpus[node] / asks.front();
-        of_others += gpus[node] / asks.back();
         if (gpus[node] >= asks.back()) units += gpus[node];
       }
-      const bool takes_all = of_first >= 1 && of_others >= static_cast<int64_t>(asks.size()) - 1;
-      order.emplace_back(!takes_all, units, rack);
+      order.emplace_back(!TakesAll(rack), units, rack);
     }
     std::ranges::sort(order);
     std::vector<int64_t> racks;
@@ -139,6 +149,9 @@ TEST(DomainSearch, TheRackIsTheTightestOfThoseThatTakeTheQuorum) {
     for (const MemberPlace& place : result.search.places) {
       EXPECT_EQ(c.rack_of[place.node.index()], order.front());
       EXPECT_GE(left[place.node.index()] -= c.asks[place.want], 0) << round;
+    }
+    if (c.TakesAll(order.front())) {
+      EXPECT_TRUE(c.TakesTheRest(result.search.places, left)) << round;
     }
   }
 }
