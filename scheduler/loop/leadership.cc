@@ -37,14 +37,15 @@ void Leadership::Resign() {
 }
 
 TurnOutput Leadership::Turn(std::vector<WriteResult> results, absl::Time now) {
-  ListenToReplies(std::move(results), now);  // the outcomes of our writes
-  LookAtGangs(now);                          // gangs that have changed, and those that are due
-  reservations_.KeepReservations(now);       // room held for gangs that have waited long
-  wakes_.WakeParked(now);                    // gangs that the news could help
-  serving_.DecideReady(now);                 // snapshot, decide, reserve, bind; or park
-  mig_.PlanMigNodes(now);                    // idle nodes for the slices that wait
-  help_questions_.may_end().NoteTurn();      // gangs that are not what a question says
-  reporter_.Report(now);                     // say what changed
+  ListenToReplies(std::move(results), now);   // the outcomes of our writes
+  LookAtGangs(now);                           // gangs that have changed, and those that are due
+  reservations_.KeepReservations(now);        // room held for gangs that have waited long
+  claims_.LookAtNodesAgain(desk_.news, now);  // plans whose nodes have changed
+  wakes_.WakeParked(now);                     // gangs that the news could help
+  serving_.DecideReady(now);                  // snapshot, decide, reserve, bind; or park
+  mig_.PlanMigNodes(now);                     // idle nodes for the slices that wait
+  help_questions_.may_end().NoteTurn();       // gangs that are not what a question says
+  reporter_.Report(now);                      // say what changed
   return Finish(now);
 }
 

@@ -96,6 +96,9 @@ bool ClusterState::ReachesVolumes(PodId pod, NodeId node) const {
 std::string ClusterState::VolumeTroubleOf(PodId pod) const {
   return impl_->volumes().TroubleOf(pod);
 }
+bool ClusterState::LetsIn(ShapeId shape, NodeId node) const {
+  return impl_->nodes().Has(node) && impl_->nodes().LetsIn(node, impl_->shapes().Of(shape));
+}
 bool ClusterState::MayFit(ShapeId shape, NodeId node) const {
   // Whether the pod may outrank those to whom room is promised is not asked here.
   if (impl_->pods().AnyNominatedTo(node)) return impl_->nodes().Has(node);

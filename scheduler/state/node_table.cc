@@ -258,7 +258,6 @@ bool NodeTable::StillFits(NodeId node, const PodShape& shape,
   return LetsIn(node, shape);
 }
 
-// REQUIRES: Has(node).
 bool NodeTable::LetsIn(NodeId node, const PodShape& shape) const {
   const Record& record = records_[node.index()];
   const auto keeps_out = [&](const Taint& taint) {

@@ -103,6 +103,8 @@ class NodeTable final {
 
   // Room, taints and cordon only; a selector may still refuse.
   [[nodiscard]] bool MayFit(NodeId node, const PodShape& shape) const;
+  // Taints and cordon only. REQUIRES: Has(node).
+  [[nodiscard]] bool LetsIn(NodeId node, const PodShape& shape) const;
   // The same for a pod that is charged there already; room that is only held is not in its way.
   [[nodiscard]] bool StillFits(NodeId node, const PodShape& shape,
                                std::span<const PodShape* const> held) const;
@@ -122,7 +124,6 @@ class NodeTable final {
     bool fell = false;
   };
   enum class FactsChange : uint8_t { kNone, kOthers, kLabels };
-  [[nodiscard]] bool LetsIn(NodeId node, const PodShape& shape) const;
 
   using LabelKeyId = Id<struct LabelKeyTag>;
   using LabelIds = std::vector<std::pair<LabelKeyId, LabelValueId>>;  // by key id

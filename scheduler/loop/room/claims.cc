@@ -36,6 +36,7 @@ void Claims::Hold(Case& c, const GangRequest& request, const std::vector<Placeme
   }
   desk_.Log(c, "claim", absl::StrCat(": ", desk_.PlacesText(places)));
   c.record.claim = std::move(claim);
+  claimants_.insert(c.gang.id);
   parts_.charges.NamePayers(c);
   // The room that a repair claims replaces what was held for it.
   if (c.record.binding.has_value()) parts_.flights.ReconcileHolds(c);
@@ -67,6 +68,27 @@ void Claims::AskAnew(GangId claimant, absl::Time now) {
   if (!c.has_value() || !c->record.claim.has_value()) return;
   GiveUp(*c);
   OfferAgain(*c);
+}
+
+void Claims::LookAtNodesAgain(const Delta& news, absl::Time now) {
+  if (news.nodes_changed.empty() && !news.nodes_lost) return;
+  std::vector<GangId> in_vain;
+  absl::erase_if(claimants_, [&](GangId id) {
+    const Claim* const claim = Find(id);
+    if (claim != nullptr && AsksInVain(id, *claim)) in_vain.push_back(id);
+    return claim == nullptr;
+  });
+  for (const GangId id : in_vain) AskAnew(id, now);
+}
+
+bool Claims::AsksInVain(GangId claimant, const Claim& claim) const {
+  const bool asks = std::ranges::any_of(claim.victims, [&](GangId victim) {
+    const Departure* departure = DepartureFor(claimant, victim);
+    return departure != nullptr && !departure->begun;
+  });
+  return asks && std::ranges::any_of(claim.rooms, [this](const Claim::Room& room) {
+           return !room.node.valid() || !desk_.state.LetsIn(room.shape, room.node);
+         });
 }
 
 void Claims::OfferAgain(Case& c) {
@@ -106,27 +128,27 @@ bool Claims::Wait(Case& c, QueueItem item) {
 
 // Some room of the claim is still to come.
 bool Claims::RoomIsToCome(const Case& c) const {
-  const auto departs = [this](GangId gang) {
-    const GangRecord* record = desk_.FindRecord(gang);
-    return record != nullptr && record->departure.has_value() ? &*record->departure : nullptr;
-  };
-  return std::ranges::any_of(c.record.claim->victims,
-                             [&](GangId victim) {
-                               const Departure* departure = departs(victim);
-                               return departure != nullptr && departure->for_gang == c.gang.id;
-                             }) ||
+  return std::ranges::any_of(
+             c.record.claim->victims,
+             [&](GangId victim) { return DepartureFor(c.gang.id, victim) != nullptr; }) ||
          std::ranges::any_of(c.record.claim->awaited,
                              [&](PodId id) {
                                const PodFacts* pod = desk_.state.FindPod(id);
                                if (pod == nullptr || !TakesRoom(*pod)) return false;
-                               const Departure* departure = departs(pod->gang);
+                               const GangRecord* record = desk_.FindRecord(pod->gang);
                                return pod->terminating ||
-                                      (departure != nullptr && departure->whole);
+                                      (record != nullptr && record->LeavesWhole());
                              }) ||
          std::ranges::any_of(c.record.claim->rooms, [this](const Claim::Room& room) {
            return room.node.valid() &&
                   desk_.state.UnusedAttachments(room.shape, room.node) > room.unused_attachments;
          });
+}
+
+const Departure* Claims::DepartureFor(GangId claimant, GangId victim) const {
+  const GangRecord* record = desk_.FindRecord(victim);
+  if (record == nullptr || !record->departure.has_value()) return nullptr;
+  return record->departure->for_gang == claimant ? &*record->departure : nullptr;
 }
 
 Claim* Claims::Find(GangId claimant) const {

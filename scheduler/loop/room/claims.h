@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "absl/container/btree_set.h"
 #include "scheduler/loop/desk/charges.h"
 #include "scheduler/loop/desk/desk.h"
 #include "scheduler/loop/desk/parking.h"
@@ -42,6 +43,9 @@ class Claims final {
   void GiveUp(Case& c);
   // The plan of the gang cannot come true: it makes another one.
   void AskAnew(GangId claimant, absl::Time now);
+  // Nodes have changed or gone. Nobody is to leave from now on for a place that will not do: such a
+  // gang makes another plan.
+  void LookAtNodesAgain(const Delta& news, absl::Time now);
   // Ends the claim when its time is over.
   void See(Case& c);
   // Parks the item until the room is made; false: it has no claim, or the claim came to nothing.
@@ -61,10 +65,15 @@ class Claims final {
  private:
   [[nodiscard]] Claim* Find(GangId claimant) const;
   [[nodiscard]] bool RoomIsToCome(const Case& c) const;
+  // Some victim has not begun to leave, and some room is on a node that takes its member no more.
+  [[nodiscard]] bool AsksInVain(GangId claimant, const Claim& claim) const;
+  // Null: it does not leave for the claimant.
+  [[nodiscard]] const Departure* DepartureFor(GangId claimant, GangId victim) const;
   void OfferAgain(Case& c);
 
   Desk& desk_;
   Parts parts_;
+  absl::btree_set<GangId> claimants_;  // and some that are none any more
 };
 
 }  // namespace maniple

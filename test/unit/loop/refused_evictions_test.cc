@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "test/unit/loop/eviction_fixture.h"
 
 namespace maniple {
@@ -77,6 +78,28 @@ TEST_F(RefusedEvictions, TheRestFollowsWhoLeavesAfterThePreemptorIsGone) {
   d_.api.Delete(ResourceKind::kPod, "low-0");  // the first request took effect late
   d_.Settle(absl::Seconds(30));
   EXPECT_EQ(d_.Bound("low"), 0);
+}
+
+// The fear: a node is cordoned while a victim there refuses to leave, and two gangs leave for one.
+TEST_F(RefusedEvictions, NobodyLeavesAnyMoreForANodeThatIsCordoned) {
+  d_.Nodes(2, 8);
+  Submit("first", 1, 1);
+  Submit("second", 1, 1);
+  d_.Settle();
+  d_.api.Break({.on = "/eviction", .times = -1, .code = 429});
+  Submit("high", 1, 2);
+  d_.Settle(absl::Seconds(20));
+  const bool asks_first = d_.api.Count("first-0/eviction") > 0;
+  ASSERT_NE(asks_first, d_.api.Count("second-0/eviction") > 0);
+  const std::string asked = asks_first ? "first" : "second",
+                    other = asks_first ? "second" : "first";
+  d_.api.Put(MakeNode(d_.NodeOf(absl::StrCat(asked, "-0"))).Gpu(8).Cordoned());
+  d_.Settle(absl::Seconds(1));
+  d_.api.Mend();
+  d_.Settle(absl::Minutes(1));
+  EXPECT_EQ(d_.Bound(asked), 1);
+  EXPECT_EQ(d_.Bound(other), 0);
+  EXPECT_EQ(d_.Bound("high"), 1);
 }
 
 // The fear: two gangs count on the one disruption that a budget allows, and half a victim leaves.
