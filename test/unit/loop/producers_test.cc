@@ -489,6 +489,11 @@ TEST_F(LoopProducers, PodsOfAGroupThatIsGoneStayWhereTheyRun) {
   d_.api.Uninstall(KindNamed(kXk8s));
   d_.Settle(absl::Seconds(600));
   EXPECT_EQ(BoundOf("train"), 2);
+  SubmitXk8s("train", 2, 3);
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(BoundOf("train"), 2) << "a member that comes late is no gang of one";
+  EXPECT_THAT(d_.api.FindPod("train-2")->scheduled_condition->message,
+              HasSubstr("PodGroup train (scheduling.x-k8s.io) does not exist"));
 }
 
 }  // namespace
