@@ -36,6 +36,7 @@ struct KnownGang {
   const GroupName* name = nullptr;  // the key of the gang
   ForeignGang made;
   std::vector<PodClass*> classes;  // by packed marks
+  std::string carrier;  // marks of the last pod that had YuniKorn's table of task groups; "" = none
 };
 
 namespace {
@@ -86,6 +87,19 @@ const GangIdentity& IdentityOf(const KnownGang& gang) {
     return of->resolved.gang.stager != nullptr;
   });
   return (knows != gang.classes.end() ? *knows : gang.classes.front())->resolved.gang;
+}
+
+// An application has its table from its first pod, which may be gone before the others.
+void KeepTable(KnownGang& gang, GangIdentity& identity) {
+  if (identity.dialect != MarkField::kYunikorn) return;
+  const auto carrier = std::find_if(
+      gang.classes.begin(), gang.classes.end(),
+      [](const PodClass* of) { return PodMarks(*of->packed).Has(MarkField::kTaskGroups); });
+  if (carrier != gang.classes.end()) {
+    gang.carrier = *(*carrier)->packed;
+  } else {
+    identity.carrier = gang.carrier;
+  }
 }
 
 // Whoever writes something else on each pod pays with what the rest of them say: it is not heard.
@@ -297,7 +311,10 @@ class GangDirectory::Impl final {
         members.emplace_back(*of->packed);
         parts.emplace_back(of->resolved.sub_group);
       }
-      ForeignGang made = MakeGang(IdentityOf(gang), members, of_.table_, of_.options_, parts);
+      GangIdentity identity = IdentityOf(gang);
+      KeepTable(gang, identity);
+      ForeignGang made = MakeGang(identity, members, of_.table_, of_.options_, parts);
+      if (!made.problem.empty()) gang.carrier.clear();  // what makes no sense goes with its pod
       if (made != gang.made) {
         change_.gangs.push_back(*gang.name);
         gang.made = std::move(made);

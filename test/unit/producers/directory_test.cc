@@ -93,6 +93,47 @@ TEST(GangDirectory, AMarkWhoseKindIsNotServedIsPassedOver) {
   EXPECT_EQ(world.Where("q"), "single");
 }
 
+// Who was left when the first pod of an application went started one by one.
+TEST(GangDirectory, YunikornsTableOutlivesThePodThatHadIt) {
+  constexpr char kDriver[] =
+      "{labels: {applicationId: app}, annotations: {yunikorn.apache.org/task-group-name: driver, "
+      "yunikorn.apache.org/task-groups: '[{\"name\": \"driver\", \"minMember\": 1}, {\"name\": "
+      "\"executor\", \"minMember\": 3}]'}}";
+  constexpr char kExecutor[] =
+      "{labels: {applicationId: app}, annotations: {yunikorn.apache.org/task-group-name: "
+      "executor}}";
+  constexpr char kWithTable[] =
+      "{labels: {applicationId: app}, annotations: {yunikorn.apache.org/task-group-name: executor, "
+      "yunikorn.apache.org/task-groups: '[{\"name\": \"executor\", \"minMember\": 2}]'}}";
+  DirectoryWorld world;
+  world.Put("driver", kDriver);
+  world.Put("e-0", kExecutor);
+  const std::string whole =
+      "Pod/app#yunikorn min 4, driver 1 once there, executor 3 once there: executor";
+  EXPECT_EQ(world.Where("e-0"), whole);
+  world.Forget("driver");
+  EXPECT_EQ(world.Where("e-0"), whole);
+  world.Put("e-1", kWithTable);
+  EXPECT_EQ(world.Where("e-0"), "Pod/app#yunikorn min 2, executor 2 once there: executor");
+  world.Forget("e-1");
+  world.Forget("e-0");
+  world.Put("e-2", kExecutor);
+  EXPECT_EQ(world.Where("e-2"), "Pod/app#yunikorn min 1") << "nobody of it was left";
+}
+
+TEST(GangDirectory, ATableOfYunikornThatIsNoneGoesWithItsPod) {
+  DirectoryWorld world;
+  world.Put("driver",
+            "{labels: {applicationId: app}, annotations: {yunikorn.apache.org/task-group-name: d, "
+            "yunikorn.apache.org/task-groups: '[{'}}");
+  world.Put("e-0",
+            "{labels: {applicationId: app}, annotations: {yunikorn.apache.org/task-group-name: "
+            "e}}");
+  EXPECT_THAT(world.Where("e-0"), HasSubstr("INVALID"));
+  world.Forget("driver");
+  EXPECT_EQ(world.Where("e-0"), "Pod/app#yunikorn min 1");
+}
+
 // Its CRD was deleted, with all groups. A new member started alone beside those that run.
 class GangWithoutKind : public ::testing::Test {
  protected:
