@@ -24,7 +24,7 @@ HEAD = """# Labels, annotations and custom resources
 | pod | label `scheduling.maniple.dev/pod-group` | The PodGroup of its namespace whose member the pod is; without it the pod is a gang of its own. |
 | pod | label `scheduling.maniple.dev/sub-group` | The part of the PodGroup, by its name in `spec.subGroups`. |
 | pod without a PodGroup, or its owner | label `scheduling.maniple.dev/queue` | The Queue to be charged. |
-| pod | index labels of Jobs, StatefulSets, Kubeflow, JobSet, LeaderWorkerSet, Volcano, Ray | The rank, of which slices are made. |
+| pod | index labels of Jobs, StatefulSets, Kubeflow, JobSet, LeaderWorkerSet, Volcano, Ray, Kueue's pod groups | The rank, of which slices are made. |
 | node | annotation `scheduling.maniple.dev/mig-reconfigure: "never"` | Maniple never divides its GPUs anew. |
 | pod | annotation `scheduling.maniple.dev/require-nvlink: "true"` | Only nodes whose GPUs are linked by NVLink. |
 | pod, or its owner | annotation `scheduling.maniple.dev/min-member` | The quorum of a gang that another controller declares; 0 or 1: no gang. |

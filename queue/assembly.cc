@@ -285,7 +285,9 @@ Rank RankOf(const StringMap& labels, absl::string_view sub_group, const PodGroup
   static constexpr absl::string_view kRoleLabels[] = {
       "training.kubeflow.org/replica-type", "training.kubeflow.org/job-role",
       "jobset.sigs.k8s.io/replicatedjob-name", "volcano.sh/task-spec", "ray.io/node-type"};
-  static constexpr absl::string_view kIndexLabels[] = {"batch.kubernetes.io/job-completion-index",
+  // Kueue's counts within the whole group, so it goes before that of the controller of a pod.
+  static constexpr absl::string_view kIndexLabels[] = {"kueue.x-k8s.io/pod-group-pod-index",
+                                                       "batch.kubernetes.io/job-completion-index",
                                                        "apps.kubernetes.io/pod-index",
                                                        "training.kubeflow.org/replica-index",
                                                        "leaderworkerset.sigs.k8s.io/worker-index",

@@ -25,6 +25,7 @@ struct PodClass {
   const std::string* packed = nullptr;  // the key of the class
   bool anchor = false;                  // stands for a group object, and has no pods
   absl::btree_set<PodId> pods;
+  size_t runners = 0;         // those of the pods that have a node and have not ended
   Resolution resolved;        // its `seen` are the slots that have this class among their watchers
   bool in_sub_group = false;  // whether the gang has resolved.sub_group
   std::string queue;          // of gangs of one
@@ -35,6 +36,7 @@ struct KnownGang {
   const GroupName* name = nullptr;  // the key of the gang
   ForeignGang made;
   std::vector<PodClass*> classes;  // by packed marks
+  std::string carrier;  // marks of the last pod that had YuniKorn's table of task groups; "" = none
 };
 
 namespace {
@@ -60,6 +62,16 @@ bool IsDeclared(GangOrigin origin) {
   return false;
 }
 
+struct KnownPod {
+  PodClass* of = nullptr;
+  bool runs = false;  // counted among the runners of its class
+};
+
+bool Runs(const Pod& pod) {
+  return !pod.node_name.empty() && pod.phase != PodPhase::kSucceeded &&
+         pod.phase != PodPhase::kFailed;
+}
+
 PodPlace PlaceIn(const PodClass& of) {
   const Resolution& resolved = of.resolved;
   return {.group_name = resolved.gang.group_name,
@@ -75,6 +87,19 @@ const GangIdentity& IdentityOf(const KnownGang& gang) {
     return of->resolved.gang.stager != nullptr;
   });
   return (knows != gang.classes.end() ? *knows : gang.classes.front())->resolved.gang;
+}
+
+// An application has its table from its first pod, which may be gone before the others.
+void KeepTable(KnownGang& gang, GangIdentity& identity) {
+  if (identity.dialect != MarkField::kYunikorn) return;
+  const auto carrier = std::find_if(
+      gang.classes.begin(), gang.classes.end(),
+      [](const PodClass* of) { return PodMarks(*of->packed).Has(MarkField::kTaskGroups); });
+  if (carrier != gang.classes.end()) {
+    gang.carrier = *(*carrier)->packed;
+  } else {
+    identity.carrier = gang.carrier;
+  }
 }
 
 // Whoever writes something else on each pod pays with what the rest of them say: it is not heard.
@@ -122,28 +147,38 @@ class GangDirectory::Impl final {
 
   PodPlace Put(PodId pod, const Pod& seen, DirectoryChange& change) {
     PackMarks(seen, table_.kinds(), scratch_);
-    PodClass*& known = pods_[pod];
-    if (known != nullptr && *known->packed == scratch_) return PlaceIn(*known);
+    KnownPod& known = pods_[pod];
+    const bool runs = Runs(seen);
+    const bool same = known.of != nullptr && *known.of->packed == scratch_;
+    if (same && known.runs == runs) return PlaceIn(*known.of);
     {
       Round round(*this, change);
-      if (known != nullptr) round.TakeOut(pod, *known);
-      known = &round.ClassOf(scratch_);
+      // In the new class first: a gang that lives by its runners alone does not miss this one.
+      PodClass& now = same ? *known.of : round.ClassOf(scratch_);
+      if (runs) round.AddRunner(now);
+      if (same) {
+        now.pods.erase(pod);
+        if (known.runs) round.DropRunner(now);
+      } else if (known.of != nullptr) {
+        round.TakeOut(pod, known);
+      }
+      known = {&now, runs};
     }
-    known->pods.insert(pod);
-    return PlaceIn(*known);
+    known.of->pods.insert(pod);
+    return PlaceIn(*known.of);
   }
 
   void Forget(PodId pod, DirectoryChange& change) {
     const auto known = pods_.find(pod);
     if (known == pods_.end()) return;
-    Round(*this, change).TakeOut(pod, *known->second);
+    Round(*this, change).TakeOut(pod, known->second);
     pods_.erase(known);
   }
 
   PodPlace PlaceOf(PodId pod) const {
     const auto known = pods_.find(pod);
     CHECK(known != pods_.end()) << "no such pod: " << pod;
-    return PlaceIn(*known->second);
+    return PlaceIn(*known->second.of);
   }
 
   const ForeignGang* Find(const GroupName& name) const {
@@ -174,8 +209,11 @@ class GangDirectory::Impl final {
       Resolution was =
           std::exchange(of.resolved, maniple::Resolve(PodMarks(*of.packed), of_.table_));
       SortUnique(of.resolved.seen);
-      for (ObjectSlot* slot : was.seen) Erase(slot->watchers, &of);
-      for (ObjectSlot* slot : of.resolved.seen) slot->watchers.push_back(&of);
+      for (ObjectSlot* slot : was.seen) Unwatch(*slot, of);
+      for (ObjectSlot* slot : of.resolved.seen) {
+        slot->watchers.push_back(&of);
+        slot->runners += of.runners;
+      }
       for (ObjectSlot* slot : was.seen) of_.table_.Tidy(*slot);
       Leave(of);
       of.in_sub_group = of.resolved.gang.origin == GangOrigin::kOurs;
@@ -198,22 +236,44 @@ class GangDirectory::Impl final {
                          {PodMarks(*of.packed)}, of_.options_);
     }
 
-    void TakeOut(PodId pod, PodClass& of) {
+    void TakeOut(PodId pod, const KnownPod& known) {
+      PodClass& of = *known.of;
       of.pods.erase(pod);
+      if (known.runs) DropRunner(of);
       if (of.pods.empty() && !of.anchor) Retire(of);
+    }
+
+    void AddRunner(PodClass& of) {
+      ++of.runners;
+      for (ObjectSlot* slot : of.resolved.seen) ++slot->runners;
+    }
+
+    void DropRunner(PodClass& of) {
+      --of.runners;
+      std::vector<PodClass*> left;  // by the last runner of a gang whose kind is served no more
+      for (ObjectSlot* slot : of.resolved.seen) {
+        if (--slot->runners > 0 || of_.table_.IsServed(slot->kind)) continue;
+        left.insert(left.end(), slot->watchers.begin(), slot->watchers.end());
+      }
+      for (PodClass* watcher : left) Resolve(*watcher);
     }
 
     void Retire(PodClass& of) {
       Leave(of);
       before_.erase(&of);
       for (ObjectSlot* slot : of.resolved.seen) {
-        Erase(slot->watchers, &of);
+        Unwatch(*slot, of);
         of_.table_.Tidy(*slot);
       }
       of_.classes_.erase(of_.classes_.find(*of.packed));
     }
 
    private:
+    static void Unwatch(ObjectSlot& slot, const PodClass& of) {
+      Erase(slot.watchers, &of);
+      slot.runners -= of.runners;
+    }
+
     void Leave(PodClass& of) {
       if (of.gang == nullptr) return;
       Erase(of.gang->classes, &of);
@@ -251,7 +311,10 @@ class GangDirectory::Impl final {
         members.emplace_back(*of->packed);
         parts.emplace_back(of->resolved.sub_group);
       }
-      ForeignGang made = MakeGang(IdentityOf(gang), members, of_.table_, of_.options_, parts);
+      GangIdentity identity = IdentityOf(gang);
+      KeepTable(gang, identity);
+      ForeignGang made = MakeGang(identity, members, of_.table_, of_.options_, parts);
+      if (!made.problem.empty()) gang.carrier.clear();  // what makes no sense goes with its pod
       if (made != gang.made) {
         change_.gangs.push_back(*gang.name);
         gang.made = std::move(made);
@@ -290,7 +353,7 @@ class GangDirectory::Impl final {
   const ProducerOptions options_;
   ObjectTable table_;
   absl::node_hash_map<std::string, PodClass> classes_;  // by packed marks
-  absl::flat_hash_map<PodId, PodClass*> pods_;
+  absl::flat_hash_map<PodId, KnownPod> pods_;
   absl::node_hash_map<GroupName, KnownGang, NameHash> gangs_;
   std::string scratch_;
 };

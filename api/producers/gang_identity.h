@@ -28,7 +28,8 @@ struct GangIdentity {
   const ObjectSlot* stager = nullptr;  // the owner of a group object that makes members in stages
   MarkField dialect = MarkField::kNamespace;  // of kMarks
   std::string part;                           // of the source; of kMarks the group that they name
-  std::string problem;                        // that is no object's own
+  std::string carrier;  // marks of a pod that is gone, of kYunikorn: no member has its table
+  std::string problem;  // that is no object's own
 };
 
 struct Resolution {

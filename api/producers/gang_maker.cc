@@ -332,7 +332,9 @@ class GangMaker final {
     if (identity_.dialect != MarkField::kKueue) {
       gang_.spec.quorum_loss_action = QuorumLossAction::kKeep;
     }
-    MarkQuorum quorum = QuorumOfMarks(identity_.dialect, members_);
+    std::vector<PodMarks> sayings = members_;
+    if (!identity_.carrier.empty()) sayings.emplace_back(identity_.carrier);
+    MarkQuorum quorum = QuorumOfMarks(identity_.dialect, sayings);
     NoteProblem(quorum.problem);
     if (quorum.parts.empty()) {
       gang_.spec.min_member = Narrow(quorum.minimum);

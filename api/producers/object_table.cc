@@ -79,6 +79,7 @@ ObjectSlot* ObjectTable::Put(ObjectSlot& slot, ObjectRecord record) {
     Drop(std::exchange(known.spec, nullptr));
   }
   slot.record = std::move(record);
+  slot.asked_for_gang = slot.record->spec->is_gang;
   return &slot;
 }
 

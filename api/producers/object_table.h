@@ -53,6 +53,8 @@ struct ObjectSlot {
   std::string name;
   std::optional<ObjectRecord> record;
   std::vector<PodClass*> watchers;  // whose place depends on it; each once
+  size_t runners = 0;               // pods of its watchers that have a node and have not ended
+  bool asked_for_gang = false;      // the object that is there, or was there last
 };
 
 class ObjectTable final {

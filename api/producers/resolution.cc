@@ -102,12 +102,12 @@ class Resolver final {
     const std::optional<uint8_t> kind = table_.KindOf(mark.role);
     const bool light =
         mark.field == MarkField::kKoordinator && marks_.Has(MarkField::kKoordinatorMinimum);
-    if (!kind.has_value() || !table_.IsServed(*kind)) {
-      return light ? HeedMarks(mark.field) : Heeded::kNotServed;
-    }
+    const bool served = kind.has_value() && table_.IsServed(*kind);
+    if (!served && light) return HeedMarks(mark.field);
+    if (!served && !RunsWithoutKind(kind, mark.field)) return Heeded::kNotServed;
     ObjectSlot& slot = table_.At(*kind, marks_.Get(MarkField::kNamespace), marks_.Get(mark.field));
     out_.seen.push_back(&slot);
-    if (!slot.record.has_value() || IsOfNamesake(*slot.record)) {
+    if (!served || !slot.record.has_value() || IsOfNamesake(*slot.record)) {
       if (light) return HeedMarks(mark.field);
       out_.gang = {.origin = GangOrigin::kMissing,
                    .group_name = StableGroupName(slot.name, {"missing", MarkWords(mark.field)})};
@@ -123,6 +123,14 @@ class Resolver final {
     if (out_.gang.stager == nullptr && mark.field == MarkField::kXk8s) LookAtRayCluster();
     NameObjectGang();
     return Heeded::kYes;
+  }
+
+  // Its CRD was deleted under a gang that runs. Whoever comes now is a member and no gang of one.
+  [[nodiscard]] bool RunsWithoutKind(std::optional<uint8_t> kind, MarkField field) const {
+    if (!kind.has_value() || table_.served(*kind) != ServedState::kNotInstalled) return false;
+    const ObjectSlot* slot =
+        table_.Find(*kind, marks_.Get(MarkField::kNamespace), marks_.Get(field));
+    return slot != nullptr && slot->asked_for_gang && slot->runners > 0;
   }
 
   // Whether the members of the group start together with those of others, or wait to know that.

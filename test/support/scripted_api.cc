@@ -421,6 +421,7 @@ std::optional<WriteResult> ScriptedApi::PatchForeign(const std::vector<std::stri
   if (body.At("metadata.uid").AsString() != MetaOf(it->second).uid) return Answer(409, "another");
   ForeignObject patched = std::get<ForeignObject>(it->second);
   patched.phase = body.At("status.phase").AsString();
+  Merge(foreign_status_[path[7]], body["status"]);
   Store(std::move(patched));
   return Answer(200);
 }
@@ -460,6 +461,9 @@ const Json& ScriptedApi::QueueStatus(absl::string_view name) const {
 }
 const Json& ScriptedApi::CohortStatus(absl::string_view name) const {
   return StatusIn(cohort_status_, name);
+}
+const Json& ScriptedApi::ForeignStatus(absl::string_view name) const {
+  return StatusIn(foreign_status_, name);
 }
 
 std::vector<const Pod*> ScriptedApi::Pods() const {

@@ -85,6 +85,8 @@ class ScriptedApi final {
   void ServeProvisioning() { serves_provisioning_ = true; }
   [[nodiscard]] const Json& QueueStatus(absl::string_view name) const;
   [[nodiscard]] const Json& CohortStatus(absl::string_view name) const;
+  // As the scheduler has written it, of an object of another project.
+  [[nodiscard]] const Json& ForeignStatus(absl::string_view name) const;
   [[nodiscard]] std::vector<const Pod*> Pods() const;  // by name
   // Requests so far whose "METHOD /path" holds the text.
   [[nodiscard]] int Count(absl::string_view text) const;
@@ -113,7 +115,7 @@ class ScriptedApi final {
 
   std::map<ObjectKey, Object> objects_;
   std::map<ResourceKind, ServedState> served_;  // kinds of producers
-  std::map<std::string, Json> group_status_, queue_status_, cohort_status_;
+  std::map<std::string, Json> group_status_, queue_status_, cohort_status_, foreign_status_;
   std::map<std::string, Json> unwatched_;
   bool serves_provisioning_ = false;
   std::vector<Fault> faults_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/base/fingerprint.h"
 #include "scheduler/report/foreign_phase.h"
 
 namespace maniple {
@@ -16,6 +17,9 @@ constexpr absl::Duration kSilentFor = absl::Seconds(1);
 // A write shows in the watch by then, unless another has taken its place.
 constexpr absl::Duration kStandInShowsWithin = absl::Seconds(10);
 
+// The pause between two reasons that a foreign group is told.
+constexpr absl::Duration kBetweenReasons = absl::Seconds(1);
+
 // For so long the PodGroup keeps the memory that its gang has run.
 constexpr absl::Duration kKeptAfterLastPod = absl::Minutes(10);
 
@@ -24,6 +28,10 @@ bool IsOrphan(const Gang& gang) {
   const GangSource& source = gang.spec.source;
   return gang.group_exists && gang.foreign == nullptr && gang.members.empty() &&
          source.kind == "Pod" && source.api_version == "v1";
+}
+
+ToldCondition ConditionOf(const Standing& standing, absl::Time at) {
+  return {.reason = standing.reason, .words = FingerprintOf(standing.message), .at = at};
 }
 
 bool Succeeded(const WriteResult& result) {
@@ -113,6 +121,22 @@ void StandIns::HearStandIn(GangId id, const WriteResult& result, absl::Time now)
   work.again_at = now + work.backoff.Next(desk_.random);
 }
 
+// Each is sent once: what somebody else writes over it is not fought for while the phase stays.
+absl::Time StandIns::ConditionDue(Case& c, const Standing& standing) const {
+  const bool waits = standing.phase == GangPhase::kWaiting || standing.phase == GangPhase::kPending;
+  const bool has_one = c.gang.foreign->status->dialect == ForeignStatusTarget::Dialect::kVolcano;
+  if (!waits || !has_one) return absl::InfiniteFuture();
+  Rare<ToldCondition>& told = c.record.told_condition;
+  if (!told.has_value()) {
+    // An earlier leader has said it, along with the status of ours.
+    if (c.gang.status.reason != WaitReasonName(standing.reason)) return absl::InfinitePast();
+    told = ConditionOf(standing, absl::InfinitePast());
+  }
+  if (told->reason != standing.reason) return told->at + kBetweenReasons;
+  if (told->words == FingerprintOf(standing.message)) return absl::InfiniteFuture();
+  return told->at + desk_.options.status_interval;
+}
+
 void StandIns::TellProducer(Case& c, const Standing& standing) {
   const std::optional<ForeignStatusTarget>& target = c.gang.foreign->status;
   if (!target.has_value() || !desk_.options.foreign_statuses.Writes(target->dialect)) return;
@@ -120,8 +144,11 @@ void StandIns::TellProducer(Case& c, const Standing& standing) {
   const absl::string_view phase = PhaseInDialect(
       target->dialect, {.standing = standing, .assembly = c.assembly, .queue_admits = admits});
   GangRecord& record = c.record;
-  if (phase.empty() || phase == target->phase) {
-    record.phase.reset();
+  const bool stays = phase.empty() || phase == target->phase;
+  if (const absl::Time due = stays ? ConditionDue(c, standing) : c.now; due > c.now) {
+    record.status_due = std::min(record.status_due, due);
+    const bool under_way = record.phase.has_value() && record.phase->under_way;
+    if (!under_way) record.phase.reset();
     return;
   }
   if (!record.phase.has_value()) record.phase.emplace();
@@ -134,11 +161,14 @@ void StandIns::TellProducer(Case& c, const Standing& standing) {
   }
   work.under_way = true;
   work.sent = std::string(phase);
-  const bool on_object =
-      target->dialect == ForeignStatusTarget::Dialect::kVolcano && !volcano_has_status_;
+  const bool volcano = target->dialect == ForeignStatusTarget::Dialect::kVolcano;
+  const bool on_object = volcano && !volcano_has_status_;
+  Rare<ToldCondition>& told = record.told_condition;
+  const bool numbers = stays && told.has_value() && told->reason == standing.reason;
+  if (volcano) told = ConditionOf(standing, c.now);
   ++desk_.counters.statuses_written;
   desk_.Send(
-      {.kind = ErrandKind::kForeignPhase, .gang = c.gang.id, .begun = on_object, .news = true},
+      {.kind = ErrandKind::kForeignPhase, .gang = c.gang.id, .begun = on_object, .news = !numbers},
       ForeignPhaseRequest(
           absl::StrCat(target->path, on_object ? "" : "/status"),
           PhaseToWrite(target->dialect, c.gang.spec.source.uid, phase, standing, c.now)));
@@ -153,6 +183,9 @@ void StandIns::HearPhase(const Errand& errand, const WriteResult& result, absl::
   if (Succeeded(result)) {
     work.again_at = now + kStandInShowsWithin;
     return;
+  }
+  if (Rare<ToldCondition>& told = it->second->told_condition; told.has_value()) {
+    *told = {.reason = told->reason};
   }
   // Volcano's own definition has no status subresource, but some copies of it have.
   if (result.http_status == 404 && !errand.begun && volcano_has_status_) {

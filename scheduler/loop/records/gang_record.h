@@ -1,7 +1,5 @@
 // The loop's record of one gang, beside the gang itself. Nothing here has to survive a restart: the
-// PodGroup's status holds what must be remembered.
-//
-// Owned by the scheduling loop.
+// PodGroup's status holds what must be remembered. Owned by the scheduling loop.
 #pragma once
 
 #include <memory>
@@ -91,6 +89,13 @@ struct PhaseWork {
   std::string sent;  // until the watch shows it
 };
 
+// What a condition of the foreign group itself has said last.
+struct ToldCondition {
+  WaitReason reason = WaitReason::kWaitingForMembers;
+  uint64_t words = 0;  // a fingerprint of its message; 0: it has not arrived
+  absl::Time at = absl::InfinitePast();
+};
+
 struct GangRecord {
   explicit GangRecord(absl::Time now) : first_seen(now) {}
   [[nodiscard]] bool LeavesWhole() const { return departure.has_value() && departure->whole; }
@@ -166,6 +171,7 @@ struct GangRecord {
   // StandIns: a gang that somebody else declares.
   Rare<StandInWork> stand_in;
   Rare<PhaseWork> phase;
+  Rare<ToldCondition> told_condition;  // none: it has none, or nothing is known
 
   // NodeAsks.
   Rare<NodeRequest> node_request;

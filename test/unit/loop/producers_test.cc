@@ -77,6 +77,64 @@ TEST_F(LoopProducers, VolcanosPhaseOpensBeforeThereArePods) {
   EXPECT_EQ(PhaseOf(kVolcano, "train"), "Running");
 }
 
+// It was written with the phase alone, which stays Inqueue while a gang waits.
+class LoopVolcanosCondition : public LoopProducers {
+ protected:
+  void SubmitPods(int from, int to) {
+    Submit({.prefix = "train",
+            .from = from,
+            .to = to,
+            .annotation = "scheduling.k8s.io/group-name",
+            .text = "train"});
+  }
+  [[nodiscard]] std::string Condition(const char* field) const {
+    const Json& conditions = d_.api.ForeignStatus("train")["conditions"];
+    return conditions.size() == 1 ? conditions.items()[0][field].AsString() : "none";
+  }
+  [[nodiscard]] int Writes() const { return d_.api.Count("PATCH /apis/scheduling.volcano.sh"); }
+};
+
+TEST_F(LoopVolcanosCondition, TellsANewReasonAtOnce) {
+  for (const char* node : {"n1", "n2"}) {
+    d_.Put(MakePod(absl::StrCat("busy-", node)).Gpu(8).On(node).Phase(PodPhase::kRunning));
+  }
+  Put({.kind = kVolcano, .name = "train", .spec = R"({"minMember":3})"});
+  SubmitPods(0, 2);
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(Condition("reason"), "NotEnoughTasks");
+  SubmitPods(2, 3);
+  d_.Settle(absl::Seconds(2));
+  EXPECT_EQ(PhaseOf(kVolcano, "train"), "Inqueue");
+  EXPECT_EQ(Condition("type"), "Unschedulable");
+  EXPECT_EQ(Condition("reason"), "NotEnoughResources");
+}
+
+TEST_F(LoopVolcanosCondition, TellsOtherNumbersOnceInTenSecondsAndNothingTwice) {
+  Put({.kind = kVolcano, .name = "train", .spec = R"({"minMember":4})"});
+  SubmitPods(0, 1);
+  d_.Settle(absl::Seconds(5));
+  const int writes = Writes();
+  SubmitPods(1, 2);
+  d_.Settle(absl::Seconds(2));
+  EXPECT_EQ(Writes(), writes) << "ten seconds are not over";
+  d_.Settle(absl::Seconds(60));
+  EXPECT_EQ(Writes(), writes + 1);
+  EXPECT_THAT(Condition("message"), HasSubstr("2 of 4"));
+  d_.Restart();
+  d_.Settle(absl::Seconds(60));
+  EXPECT_EQ(Writes(), writes + 1) << "the leader before has told the same";
+}
+
+TEST_F(LoopVolcanosCondition, IsWrittenAgainWhenItDidNotArrive) {
+  Put({.kind = kVolcano, .name = "train", .spec = R"({"minMember":4})"});
+  SubmitPods(0, 1);
+  d_.Settle(absl::Seconds(20));
+  d_.api.Break({.on = "PATCH /apis/scheduling.volcano.sh", .times = 2, .code = 403});
+  SubmitPods(1, 2);
+  d_.Settle(absl::Seconds(20));
+  EXPECT_THAT(Condition("message"), HasSubstr("2 of 4"));
+}
+
 TEST_F(LoopProducers, AVolcanoGroupOfAQueueThatIsNotThereKeepsItsPodsBack) {
   Put({.kind = kVolcano, .name = "lost", .spec = R"({"minMember":1,"queue":"nowhere"})"});
   Submit({.prefix = "lost", .to = 1, .annotation = "scheduling.k8s.io/group-name", .text = "lost"});
@@ -489,6 +547,11 @@ TEST_F(LoopProducers, PodsOfAGroupThatIsGoneStayWhereTheyRun) {
   d_.api.Uninstall(KindNamed(kXk8s));
   d_.Settle(absl::Seconds(600));
   EXPECT_EQ(BoundOf("train"), 2);
+  SubmitXk8s("train", 2, 3);
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(BoundOf("train"), 2) << "a member that comes late is no gang of one";
+  EXPECT_THAT(d_.api.FindPod("train-2")->scheduled_condition->message,
+              HasSubstr("PodGroup train (scheduling.x-k8s.io) does not exist"));
 }
 
 }  // namespace

@@ -7,10 +7,12 @@
 namespace maniple {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
+using ::testing::Not;
 
 constexpr char kXk8s[] = "scheduling.x-k8s.io/v1alpha1";
 constexpr char kVolcano[] = "scheduling.volcano.sh/v1beta1";
@@ -89,6 +91,118 @@ TEST(GangDirectory, AMarkWhoseKindIsNotServedIsPassedOver) {
   EXPECT_EQ(world.Where("q"), "PodGroup/train min 4");
   world.Serve(kXk8s, "PodGroup", ServedState::kNotInstalled);
   EXPECT_EQ(world.Where("q"), "single");
+}
+
+// Who was left when the first pod of an application went started one by one.
+TEST(GangDirectory, YunikornsTableOutlivesThePodThatHadIt) {
+  constexpr char kDriver[] =
+      "{labels: {applicationId: app}, annotations: {yunikorn.apache.org/task-group-name: driver, "
+      "yunikorn.apache.org/task-groups: '[{\"name\": \"driver\", \"minMember\": 1}, {\"name\": "
+      "\"executor\", \"minMember\": 3}]'}}";
+  constexpr char kExecutor[] =
+      "{labels: {applicationId: app}, annotations: {yunikorn.apache.org/task-group-name: "
+      "executor}}";
+  constexpr char kWithTable[] =
+      "{labels: {applicationId: app}, annotations: {yunikorn.apache.org/task-group-name: executor, "
+      "yunikorn.apache.org/task-groups: '[{\"name\": \"executor\", \"minMember\": 2}]'}}";
+  DirectoryWorld world;
+  world.Put("driver", kDriver);
+  world.Put("e-0", kExecutor);
+  const std::string whole =
+      "Pod/app#yunikorn min 4, driver 1 once there, executor 3 once there: executor";
+  EXPECT_EQ(world.Where("e-0"), whole);
+  world.Forget("driver");
+  EXPECT_EQ(world.Where("e-0"), whole);
+  world.Put("e-1", kWithTable);
+  EXPECT_EQ(world.Where("e-0"), "Pod/app#yunikorn min 2, executor 2 once there: executor");
+  world.Forget("e-1");
+  world.Forget("e-0");
+  world.Put("e-2", kExecutor);
+  EXPECT_EQ(world.Where("e-2"), "Pod/app#yunikorn min 1") << "nobody of it was left";
+}
+
+TEST(GangDirectory, ATableOfYunikornThatIsNoneGoesWithItsPod) {
+  DirectoryWorld world;
+  world.Put("driver",
+            "{labels: {applicationId: app}, annotations: {yunikorn.apache.org/task-group-name: d, "
+            "yunikorn.apache.org/task-groups: '[{'}}");
+  world.Put("e-0",
+            "{labels: {applicationId: app}, annotations: {yunikorn.apache.org/task-group-name: "
+            "e}}");
+  EXPECT_THAT(world.Where("e-0"), HasSubstr("INVALID"));
+  world.Forget("driver");
+  EXPECT_EQ(world.Where("e-0"), "Pod/app#yunikorn min 1");
+}
+
+// Its CRD was deleted, with all groups. A new member started alone beside those that run.
+class GangWithoutKind : public ::testing::Test {
+ protected:
+  GangWithoutKind() {
+    world_.Serve(kXk8s, "PodGroup");
+    world_.Give(kTrain);
+    world_.Put("waiting", kInTrain);
+  }
+  PodId Put(const char* name, PodPhase phase, const char* metadata = kInTrain) {
+    Pod pod = PodWith(name, metadata, "");
+    pod.node_name = "n1";
+    pod.phase = phase;
+    (void)world_.directory_.Put(world_.ids_.Intern(name), pod, world_.change_);
+    return world_.ids_.Intern(name);
+  }
+  void DeleteKind() {
+    world_.Take(kXk8s, "PodGroup", "train");
+    world_.Serve(kXk8s, "PodGroup", ServedState::kNotInstalled);
+  }
+  DirectoryWorld world_;
+};
+
+TEST_F(GangWithoutKind, LetsNewMembersWaitWhileItRuns) {
+  Put("running", PodPhase::kRunning);
+  DeleteKind();
+  world_.Put("new", kInTrain);
+  EXPECT_EQ(world_.Where("waiting"), "waits");
+  EXPECT_EQ(world_.Where("new"), "waits");
+  EXPECT_THAT(world_.PlaceOf("new").awaited, HasSubstr("PodGroup train"));
+  world_.Put("other", "{labels: {scheduling.x-k8s.io/pod-group: other}}");
+  EXPECT_EQ(world_.Where("other"), "single") << "that one was never there";
+  world_.Serve(kXk8s, "PodGroup");
+  world_.Give(kTrain);
+  EXPECT_EQ(world_.Where("new"), "PodGroup/train min 4");
+}
+
+TEST_F(GangWithoutKind, IsForgottenOnceNobodyOfItRuns) {
+  Put("running", PodPhase::kRunning);
+  const PodId other = Put("other", PodPhase::kRunning);
+  DeleteKind();
+  const PodId late = world_.Put("new", kInTrain);
+  Put("running", PodPhase::kSucceeded);
+  EXPECT_EQ(world_.Where("new"), "waits") << "another one runs";
+  world_.change_ = {};
+  world_.Forget("other");
+  EXPECT_EQ(world_.Where("new"), "single");
+  EXPECT_EQ(world_.Where("waiting"), "single");
+  EXPECT_THAT(world_.change_.pods, Contains(late));
+  EXPECT_THAT(world_.change_.pods, Not(Contains(other)));
+}
+
+TEST_F(GangWithoutKind, RunsOnWhateverItsRunnersAreLabelled) {
+  Put("running", PodPhase::kRunning);
+  DeleteKind();
+  Put("running", PodPhase::kRunning,
+      "{labels: {scheduling.x-k8s.io/pod-group: train, kai.scheduler/queue: q}}");
+  world_.Put("new", kInTrain);
+  EXPECT_EQ(world_.Where("new"), "waits");
+  Put("running", PodPhase::kFailed,
+      "{labels: {scheduling.x-k8s.io/pod-group: train, kai.scheduler/queue: q}}");
+  EXPECT_EQ(world_.Where("new"), "single");
+}
+
+TEST_F(GangWithoutKind, IsNoneWhereNobodyRan) {
+  DeleteKind();
+  EXPECT_EQ(world_.Where("waiting"), "single");
+  Put("waiting", PodPhase::kRunning);
+  world_.Put("new", kInTrain);
+  EXPECT_EQ(world_.Where("new"), "single") << "the other one runs alone";
 }
 
 TEST(GangDirectory, TheSameNameWithAnotherUidIsAnotherGang) {

@@ -178,6 +178,18 @@ TEST(RankOf, ReadsTheIndexOfATaskAndOfAHost) {
   EXPECT_NE(sorted[1].job, sorted[2].job);
 }
 
+// Their names decided, of which p-10 stands before p-2: slices were made of the wrong pods.
+TEST(RankOf, ReadsTheIndexInAPodGroupOfKueueBeforeThatOfTheController) {
+  const std::string kGroup = "kueue.x-k8s.io/pod-group-pod-index",
+                    kSet = "apps.kubernetes.io/pod-index";
+  const auto index = [](std::vector<std::pair<std::string, std::string>> labels) {
+    return RankOf(StringMap(std::move(labels)), "", PodGroupSpec{}).index;
+  };
+  EXPECT_EQ(index({{kGroup, "10"}}), 10);
+  EXPECT_EQ(index({{kSet, "0"}, {kGroup, "4"}}), 4);
+  EXPECT_EQ(index({{kSet, "3"}, {kGroup, "x"}}), 3);
+}
+
 // Slices of one job were filled up with members of another.
 TEST(RankOf, CountsWithinRoleJobAndGroup) {
   const auto job = [](std::vector<std::pair<std::string, std::string>> labels) {
