@@ -62,12 +62,8 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
     });
     const GangPhase phase = assembly.failed ? GangPhase::kFailed : GangPhase::kWaiting;
     if (c.record.evicted.has_value() && !newcomers) {
-      if (!c.record.evicted->why.empty()) {
-        return Standing{phase, WaitReason::kPreempted,
-                        absl::StrCat(c.record.evicted->why, ": ", assembly.lacking)};
-      }
-      return Standing{phase, WaitReason::kQuorumLost,
-                      absl::StrCat("quorum was lost: ", assembly.lacking)};
+      return Standing{phase, c.record.evicted->reason,
+                      absl::StrCat(c.record.evicted->why, ": ", assembly.lacking)};
     }
     const std::string failed = counts.failed > 0
                                    ? absl::StrCat(assembly.lacking, "; ", counts.failed, " failed")
