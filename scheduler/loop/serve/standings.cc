@@ -74,8 +74,8 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
   }
   if (c.record.waiting == nullptr) return BehindAnother(c, ItemKind::kQuorum);
   Standing standing{GangPhase::kPending, c.record.waiting->reason, c.record.waiting->message};
-  if (const std::string trouble = EvictionTrouble(c); !trouble.empty()) {
-    absl::StrAppend(&standing.message, "; ", trouble);
+  for (const std::string& trouble : {QuotaTrouble(c, standing.reason), EvictionTrouble(c)}) {
+    if (!trouble.empty()) absl::StrAppend(&standing.message, "; ", trouble);
   }
   if (c.record.node_request.has_value()) {
     absl::StrAppend(&standing.message, "; ", c.record.node_request->Text());
@@ -104,6 +104,12 @@ std::optional<Standing> Standings::BehindAnother(const Case& c, ItemKind kind) c
                   absl::StrCat("it comes after ", GangText(blocker->key),
                                ", which waits at the head of queue \"", c.gang.queue,
                                "\", and that is StrictFIFO")};
+}
+
+// Nobody sees from the numbers that a typo in a Cohort has taken its quota away.
+std::string Standings::QuotaTrouble(const Case& c, WaitReason reason) const {
+  const bool lacks = reason == WaitReason::kQuotaExceeded || reason == WaitReason::kExceedsMaxQuota;
+  return lacks ? desk_.ledger.book().ProblemAbove(c.gang.queue) : "";
 }
 
 std::string Standings::EvictionTrouble(const Case& c) const {
