@@ -291,6 +291,17 @@ std::string QuotaBook::ProblemOfCohort(absl::string_view name) const {
   return it == cohort_problems_.end() ? "" : it->second;
 }
 
+std::string QuotaBook::ProblemAbove(absl::string_view queue) const {
+  for (QuotaNodeId node = QueueNamed(queue); node.valid(); node = tree_.Parent(node)) {
+    if (nodes_[node.index()].is_queue) continue;
+    const absl::string_view cohort = NameOf(node);
+    const std::string problem = ProblemOfCohort(cohort);
+    if (problem.empty()) continue;
+    return absl::StrCat("Cohort \"", cohort, "\" above its queue is inactive: ", problem);
+  }
+  return "";
+}
+
 absl::string_view QuotaBook::NameOf(QuotaNodeId node) const { return nodes_[node.index()].name; }
 
 QueueOrdering QuotaBook::OrderingOf(QuotaNodeId queue) const {

@@ -66,6 +66,9 @@ class QuotaBook final {
   // may still be stopped, or not exist.
   [[nodiscard]] std::string ProblemOfQueue(absl::string_view name) const;
   [[nodiscard]] std::string ProblemOfCohort(absl::string_view name) const;
+  // The nearest Cohort above the queue of which no quota counts, and why: "Cohort "c" above its
+  // queue is inactive: …"; "" = there is none. As of the last Rebuild.
+  [[nodiscard]] std::string ProblemAbove(absl::string_view queue) const;
   [[nodiscard]] absl::string_view NameOf(QuotaNodeId node) const;  // without its kind
   [[nodiscard]] size_t node_count() const { return nodes_.size(); }
   // The ordering of a queue whose object can be read, active or not; else BestEffortFIFO.

@@ -51,7 +51,7 @@ class Service final : public pb::Admin::Service {
                        FindGang(view, ns.empty() ? "default" : ns, request->name()));
       const std::optional<GangKey> key = HelpKeyOf(*gang);
       const HelpPtr help = key.has_value() ? sources_.help(*key) : nullptr;
-      ExplainInto(*gang, help.get(), *reply);
+      ExplainInto(*gang, {.help = help.get(), .sees_all_gangs = true}, *reply);
       return absl::OkStatus();
     });
   }

@@ -45,6 +45,7 @@ enum class UndoCause : uint8_t {
   kTimeout,     // quorum not bound in time
   kRefused,     // quorum cannot be reached without a member that may never be bound
   kQuorumLost,  // lost after it was reached, and not replaced within the grace period
+  kStageLate,   // members of a later stage were not bound within it; nobody was lost
 };
 // Every member is released; `deleted` of them had been bound.
 struct Undone {

@@ -395,7 +395,8 @@ bool GangBinding::MayPlan(PodId pod) const {
 }
 
 bool GangBinding::HasLostQuorum() const {
-  return phase_ == BindPhase::kRepairing || phase_ == BindPhase::kKept ||
+  const bool mends = phase_ == BindPhase::kRepairing || phase_ == BindPhase::kKept;
+  return (mends && !stage_is_late_) ||
          (phase_ == BindPhase::kUndoing && undone_.cause == UndoCause::kQuorumLost);
 }
 

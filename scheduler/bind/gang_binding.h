@@ -10,10 +10,8 @@
 //   binding.OnBindReply(pod, reply, elsewhere, step);  // … any number of replies …
 //   binding.Settle(gang, step);  // after each batch of inputs, and at NextDeadline()
 //
-// The states of a member, and how each input changes them: README.md of this folder.
-//
-// Gang phases (see Settle), as README.md draws them: binding, bound, growing, repairing, kept,
-// undoing, leaving (see Leave), ended.
+// README.md of this folder has the states of a member, how each input changes them, and the phases
+// of a gang: binding, bound, growing, repairing, kept, undoing, leaving (see Leave), ended.
 //
 // Invariants:
 //   1. A member has at most one request under way, except that a delete waits neither for a bind
@@ -77,15 +75,17 @@ class GangBinding final {
   void ForgetNodes(const absl::btree_set<NodeId>& gone);
   // The whole gang is being evicted: no more requests are sent, and those under way come to rest.
   void Leave(BindStep& step);
-  // By how much the quorum has been raised since it was met last. Members whom it lacks for that
-  // alone are late, not lost: nobody has to leave for them.
-  void KnowGrowth(QuorumNeed growth) { growth_ = std::move(growth); }
+  // By how much the quorum has been raised since it was met last: by its user, or by its producer
+  // as members of a later stage came. Members whom it lacks for that alone are late, not lost.
+  // Nobody has to leave for the user's; a stage has as long as replacements have.
+  void KnowGrowth(QuorumNeed growth, QuorumNeed stage = {});
   // Folds in what the watch shows and draws the conclusions for the gang.
   void Settle(const Gang& gang, BindStep& step);
 
   [[nodiscard]] BindPhase phase() const { return phase_; }
   // The quorum is lost: its rest is mended, kept, or being released for that.
   [[nodiscard]] bool HasLostQuorum() const;
+  [[nodiscard]] bool StageIsLate() const { return stage_is_late_; }  // and nobody was lost
   // No request is under way, and there is nothing to wait for.
   [[nodiscard]] bool done() const;
   // Some member is on its way to being bound.
@@ -172,6 +172,7 @@ class GangBinding final {
   void Conclude(const Gang& gang, const Weighed& weighed, BindStep& step);
   void ConcludeBinding(const Gang& gang, const Weighed& weighed, BindStep& step);
   void ConcludeRepair(const Gang& gang, const Weighed& weighed, BindStep& step);
+  void NoteLoss(const Weighed& weighed, BindStep& step);
   void BeginUndo(UndoCause cause, std::string detail, BindStep& step);
   void CarryOnUndo(BindStep& step);
   void GiveUpWaiting(BindStep& step);
@@ -189,8 +190,8 @@ class GangBinding final {
   std::vector<Entry> entries_;  // sorted by pod
   bool any_bound_ = false;      // while binding, since_ is then the time of the first bind
   absl::Time deadline_ = absl::InfiniteFuture();
-  QuorumNeed growth_;
-  bool wants_repair_ = false;
+  QuorumNeed growth_, stage_;
+  bool wants_repair_ = false, stage_is_late_ = false;
   std::vector<Vacancy> vacancies_;
   std::string trouble_;
   Undone undone_;

@@ -224,11 +224,7 @@ void GangBinding::ConcludeRepair(const Gang& gang, const Weighed& weighed, BindS
     return;
   }
   const bool grows = IsWithin(weighed.placed, growth_);
-  if (!grows && (phase_ == BindPhase::kBound || phase_ == BindPhase::kGrowing)) {
-    phase_ = BindPhase::kRepairing;
-    since_ = step.now;
-    step.actions.push_back(QuorumLost{});
-  }
+  if (!grows) NoteLoss(weighed, step);
   if (!Any([](const Entry& e) { return IsComing(e.state) || IsBound(e.state) || e.stale; })) {
     phase_ = BindPhase::kEnded;
     return;
@@ -246,13 +242,32 @@ void GangBinding::ConcludeRepair(const Gang& gang, const Weighed& weighed, BindS
     deadline_ = since_ + gang.spec.quorum_loss_grace;
     if (step.now >= deadline_) {
       if (evicts) {
-        BeginUndo(UndoCause::kQuorumLost, trouble_, step);
+        BeginUndo(stage_is_late_ ? UndoCause::kStageLate : UndoCause::kQuorumLost, trouble_, step);
         return;
       }
       phase_ = BindPhase::kKept;
       deadline_ = absl::InfiniteFuture();
     }
   }
+}
+
+void GangBinding::KnowGrowth(QuorumNeed growth, QuorumNeed stage) {
+  growth_ = std::move(growth);
+  stage_ = std::move(stage);
+}
+
+// Members of a later stage have the same time as replacements of lost ones; only, nobody is told of
+// a loss before there is one.
+void GangBinding::NoteLoss(const Weighed& weighed, BindStep& step) {
+  const bool stood = phase_ == BindPhase::kBound || phase_ == BindPhase::kGrowing;
+  const bool was_late = stage_is_late_;
+  stage_is_late_ = IsWithin(weighed.placed, stage_) &&
+                   !Any([](const Entry& e) { return e.state == BindState::kGone; });
+  if (stood) {
+    phase_ = BindPhase::kRepairing;
+    since_ = step.now;
+  }
+  if ((stood || was_late) && !stage_is_late_) step.actions.push_back(QuorumLost{});
 }
 
 void GangBinding::BeginUndo(UndoCause cause, std::string detail, BindStep& step) {

@@ -175,6 +175,7 @@ GangView ClusterViews::ViewOf(const Case& c, const Leadership* leader) const {
     view.phase = std::string(GangPhaseName(standing->phase));
     view.reason = std::string(WaitReasonName(standing->reason));
     view.message = standing->message;
+    view.unnamed = standing->unnamed;
     view.stage = std::string(StageName(standing->reason));
     if (standing->phase == GangPhase::kCompleted || standing->phase == GangPhase::kFailed) {
       view.stage.clear();

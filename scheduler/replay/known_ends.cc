@@ -17,6 +17,15 @@ std::string GroupOf(const Json& pod) {
   return absl::StrCat(meta["namespace"].AsString(), "/", meta["labels"][kPodGroupLabel].AsString());
 }
 
+absl::Duration SecondsOf(const Json& seconds) {
+  return seconds.is_int() ? absl::Seconds(seconds.AsInt()) : absl::ZeroDuration();
+}
+
+// What a Queue says of protection.
+struct ProtectionRule {
+  absl::Duration min_runtime, most;
+};
+
 }  // namespace
 
 bool StandsSomewhere(const Json& object) {
@@ -68,6 +77,37 @@ KnownEnds KnownEndsOf(const std::vector<Json>& objects, const RunTimes& run_time
     known.pods.emplace(std::max(end, now), key);
   }
   return known;
+}
+
+std::set<absl::Time> ProtectionEndsOf(const std::vector<Json>& objects) {
+  std::map<std::string, ProtectionRule> queues;
+  for (const Json& object : objects) {
+    if (object["kind"].AsString() != "Queue") continue;
+    const Json& preemption = object["spec"]["preemption"];
+    queues[object["metadata"]["name"].AsString()] = {
+        .min_runtime = SecondsOf(preemption["minRuntimeSeconds"]),
+        .most = SecondsOf(preemption["maxProtectedRuntimeSeconds"])};
+  }
+  std::set<absl::Time> ends;
+  const auto note = [&](const std::string& queue, const Json& since, absl::Duration own) {
+    const auto rule = queues.find(queue);
+    const absl::StatusOr<absl::Time> start = ParseKubernetesTime(since.AsString());
+    if (rule == queues.end() || !start.ok()) return;
+    ends.insert(*start + std::max(rule->second.min_runtime, std::min(own, rule->second.most)));
+  };
+  for (const Json& object : objects) {
+    const Json& status = object["status"];
+    if (object["kind"].AsString() == "PodGroup") {
+      const Json& spec = object["spec"];
+      const std::string& admitted = status["admittedQueue"].AsString();
+      note(admitted.empty() ? spec["queue"].AsString() : admitted, status["quorumReachedAt"],
+           SecondsOf(spec["preemption"]["protectedRuntimeSeconds"]));
+    } else if (StandsSomewhere(object)) {  // perhaps a gang of one
+      note(object["metadata"]["labels"][kQueueLabel].AsString(), status["startTime"],
+           absl::ZeroDuration());
+    }
+  }
+  return ends;
 }
 
 }  // namespace maniple

@@ -1,7 +1,8 @@
-// The run times of pods, as far as their objects tell.
+// The run times of pods, and the protection of gangs, as far as their objects tell.
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct KnownEnds {
 };
 [[nodiscard]] KnownEnds KnownEndsOf(const std::vector<Json>& objects, const RunTimes& run_times,
                                     absl::Time now);
+
+// When gangs that run may be evicted for the first time: those that their Queue's minRuntimeSeconds
+// or their own protectedRuntimeSeconds protects.
+[[nodiscard]] std::set<absl::Time> ProtectionEndsOf(const std::vector<Json>& objects);
 
 // A pod that has a node and has not ended.
 [[nodiscard]] bool StandsSomewhere(const Json& object);

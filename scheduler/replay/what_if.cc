@@ -52,11 +52,13 @@ bool NeverStarts(absl::string_view reason) {
 // One answer in the making.
 class Asking final {
  public:
-  Asking(LoopOptions options, absl::Time start, const RunTimes& run_times, KnownEnds ends)
+  Asking(LoopOptions options, absl::Time start, const RunTimes& run_times, KnownEnds ends,
+         std::set<absl::Time> protection_ends)
       : divisions_settle_(DivisionsSettle(options.mig)),
         replay_(std::move(options), start),
         run_times_(run_times),
-        ends_(std::move(ends)) {
+        ends_(std::move(ends)),
+        protection_ends_(std::move(protection_ends)) {
     for (const auto& [at, pod] : ends_.pods) ended_or_runs_.insert(pod);
   }
 
@@ -96,7 +98,8 @@ class Asking final {
     return absl::OkStatus();
   }
 
-  // Runs on from end to end, and on from each while nodes may be divided.
+  // Runs on from end to end, of runs or of protections, and on from each while nodes may be
+  // divided.
   void LookAhead(absl::Time until) {
     happened_ = replay_.now();
     for (int steps = 0; SomeWait() && steps < kMostSteps; ++steps) {
@@ -128,6 +131,8 @@ class Asking final {
   [[nodiscard]] absl::Time NextLook(absl::Time until) const {
     absl::Time next = absl::InfiniteFuture();
     if (!ends_.pods.empty()) next = std::max(ends_.pods.begin()->first, replay_.now());
+    const auto unprotected = protection_ends_.upper_bound(replay_.now());
+    if (unprotected != protection_ends_.end()) next = std::min(next, *unprotected);
     const absl::Time settled = std::min(happened_ + divisions_settle_, until);
     return settled > replay_.now() ? std::min(next, settled) : next;
   }
@@ -243,6 +248,7 @@ class Asking final {
   Replay replay_;
   const RunTimes& run_times_;
   KnownEnds ends_;
+  const std::set<absl::Time> protection_ends_;
   absl::Time happened_;   // an end, a start or a division
   size_t divisions_ = 0;  // so far
   bool some_ended_ = false;
@@ -306,7 +312,7 @@ absl::StatusOr<WhatIfAnswer> AnswerWhatIf(const WhatIfQuestion& question, LoopOp
   std::erase_if(objects, [&gone](const Json& object) {
     return object["kind"].AsString() == "Pod" && gone.contains(KeyOf(object));
   });
-  Asking asking(std::move(options), start, run_times, std::move(ends));
+  Asking asking(std::move(options), start, run_times, std::move(ends), ProtectionEndsOf(objects));
   RETURN_IF_ERROR(asking.Begin(objects, job, question.gangs));
   asking.LookAhead(start + question.horizon);
   return std::move(asking).Take();

@@ -31,7 +31,7 @@ struct WhatIfQuestion {
   absl::Time at = absl::InfinitePast();
   std::vector<AddedNodes> nodes;
   std::vector<AddedQuota> quota;
-  // How far ahead it looks for a start, along the known ends.
+  // How far ahead it looks for a start, along the known ends and those of protection.
   absl::Duration horizon = absl::Hours(24);
 };
 
@@ -40,7 +40,7 @@ enum class StartKind : uint8_t {
   kRuns,          // since before the question
   kNow,
   kAfterEvicting,  // now, after evictions
-  kLater,          // once others have ended
+  kLater,          // once others have ended, or are protected no longer
   kNotSoon,        // not within the horizon, as far as ends are known
   kNever,          // not as the cluster is
 };

@@ -77,6 +77,10 @@ std::string UndoneText(const Gang& gang, const Undone& undone) {
       text = absl::StrCat("quorum was lost and not restored within ",
                           absl::FormatDuration(gang.spec.quorum_loss_grace));
       break;
+    case UndoCause::kStageLate:
+      text = absl::StrCat("pods that came after its start were not bound within ",
+                          absl::FormatDuration(gang.spec.quorum_loss_grace));
+      break;
   }
   if (!undone.detail.empty()) absl::StrAppend(&text, " (", undone.detail, ")");
   absl::StrAppend(&text, "; ", Count(undone.deleted, "bound pod"),

@@ -71,6 +71,7 @@ struct GangSourceView {
 
 struct GangView {
   std::string namespace_name, name, queue, phase, reason, message;
+  std::string unnamed;  // "b/head": the gang that the message calls one of another namespace
   GangSourceView source;
   bool singleton = false;
   int32_t priority = 0, min_member = 0;

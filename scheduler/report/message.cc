@@ -113,4 +113,8 @@ std::string RefusedText(const std::vector<RefusedFlavors>& refused) {
 
 std::string GangText(const GangKey& key) { return absl::StrCat(key.namespace_name, "/", key.name); }
 
+std::string GangTextWithin(const GangKey& key, absl::string_view namespace_name) {
+  return key.namespace_name == namespace_name ? GangText(key) : kGangOfAnotherNamespace;
+}
+
 }  // namespace maniple

@@ -31,6 +31,9 @@ namespace maniple {
 
 // "default/a".
 [[nodiscard]] std::string GangText(const GangKey& key);
+// … as whoever may see that namespace alone is told it.
+inline constexpr char kGangOfAnotherNamespace[] = "a gang of another namespace";
+[[nodiscard]] std::string GangTextWithin(const GangKey& key, absl::string_view namespace_name);
 // The object that must declare the gang, there or not: "PodGroup default/train".
 [[nodiscard]] std::string GroupText(const Gang& gang);
 

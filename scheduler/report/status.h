@@ -22,6 +22,7 @@ struct Standing {
   GangPhase phase = GangPhase::kWaiting;
   WaitReason reason = WaitReason::kWaitingForMembers;
   std::string message;
+  std::string unnamed = {};  // "b/head": the gang that the message calls one of another namespace
 };
 
 struct StatusFacts {

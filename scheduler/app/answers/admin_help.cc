@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/codec/quantity.h"
 #include "api/proto/admin.pb.h"
+#include "scheduler/report/message.h"
 
 namespace maniple {
 namespace {
@@ -83,7 +84,7 @@ Help WithoutNamesOfOthers(Help help, absl::string_view namespace_name) {
   const std::string own = absl::StrCat(namespace_name, "/");
   const auto veil = [&own](std::string& gang) {
     const bool is_own = absl::StartsWith(gang, own);
-    if (!is_own) gang = "a gang of another namespace";
+    if (!is_own) gang = kGangOfAnotherNamespace;
     return !is_own;
   };
   for (Help::Entry& entry : help.entries) {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "api/base/status_macros.h"
 #include "api/codec/quantity.h"
@@ -12,6 +13,7 @@
 #include "scheduler/app/answers/admin_usage.h"
 #include "scheduler/app/answers/typed_kind.h"
 #include "scheduler/app/config/version.h"
+#include "scheduler/report/message.h"
 #include "scheduler/report/reason.h"
 
 namespace maniple {
@@ -175,12 +177,15 @@ std::optional<GangKey> HelpKeyOf(const GangView& gang) {
                  .name = gang.name};
 }
 
-void ExplainInto(const GangView& gang, const Help* help, pb::Gang& out) {
+void ExplainInto(const GangView& gang, const BesideView& beside, pb::Gang& out) {
   Fill(gang, out);
+  if (beside.sees_all_gangs && !gang.unnamed.empty()) {
+    out.set_message(absl::StrReplaceAll(gang.message, {{kGangOfAnotherNamespace, gang.unnamed}}));
+  }
   for (int i = 0; i < out.pods_size(); ++i) {
     out.mutable_pods(i)->set_uid(gang.pods[static_cast<size_t>(i)].uid);
   }
-  if (help != nullptr) HelpInto(*help, out);
+  if (beside.help != nullptr) HelpInto(*beside.help, out);
 }
 
 void GangsInto(const ClusterView& view, absl::string_view namespace_name, pb::GangList& out) {
@@ -294,7 +299,7 @@ absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuesti
     if (question.name.empty())
       return absl::InvalidArgumentError("/explain needs ?namespace=…&name=…");
     ASSIGN_OR_RETURN(const GangView* found, FindGang(view, question.namespace_name, question.name));
-    return JsonOf<pb::Gang>([&](auto& gang) { ExplainInto(*found, beside.help, gang); });
+    return JsonOf<pb::Gang>([&](auto& gang) { ExplainInto(*found, beside, gang); });
   }
   if (path == "/gangs") {
     return JsonOf<pb::GangList>(

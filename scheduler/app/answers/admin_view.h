@@ -37,8 +37,13 @@ namespace maniple {
                                                        absl::string_view name);
 // Whom to ask what would help it; none: it does not wait.
 [[nodiscard]] std::optional<GangKey> HelpKeyOf(const GangView& gang);
-// `help` null: nothing is said of it.
-void ExplainInto(const GangView& gang, const Help* help, admin::v1::Gang& out);
+// What an answer needs and no view has.
+struct BesideView {
+  const Help* help = nullptr;           // null: nothing is said of it
+  const UsagePoint* used_by = nullptr;  // where a time is asked about
+  bool sees_all_gangs = false;          // the reader of an explanation
+};
+void ExplainInto(const GangView& gang, const BesideView& beside, admin::v1::Gang& out);
 void GangsInto(const ClusterView& view, absl::string_view namespace_name, admin::v1::GangList& out);
 void NodesInto(const ClusterView& view, admin::v1::NodeList& out);
 void QueuesInto(const ClusterView& view, admin::v1::QueueList& out);
@@ -54,11 +59,6 @@ void DecisionsInto(const std::vector<JournalEntry>& entries, admin::v1::Decision
 void VersionInto(admin::v1::Version& out);
 [[nodiscard]] absl::StatusOr<std::string> VersionJson();
 
-// What an answer needs and no view has.
-struct BesideView {
-  const Help* help = nullptr;           // null: nothing is said of it
-  const UsagePoint* used_by = nullptr;  // where a time is asked about
-};
 // The JSON form of the answer. NotFound for a path that is no page; Unavailable for use since a
 // time of which nothing is remembered.
 [[nodiscard]] absl::StatusOr<std::string> AdminJson(const ClusterView& view,

@@ -87,13 +87,15 @@ std::optional<HttpPage> ViewPages::Explain(const AdminQuestion& question, absl::
   const absl::StatusOr<const GangView*> gang =
       FindGang(*view_, question.namespace_name, question.name);
   const std::optional<GangKey> key = gang.ok() ? HelpKeyOf(**gang) : std::nullopt;
-  if (!key.has_value()) return JsonPage(AdminJson(*view_, question));
+  BesideView beside{.sees_all_gangs = sees_all_gangs};
+  if (!key.has_value()) return JsonPage(AdminJson(*view_, question, beside));
   const std::optional<HelpPtr> help = help_(*key, least);
   if (!help.has_value()) return std::nullopt;
-  if (*help == nullptr) return JsonPage(AdminJson(*view_, question));
+  if (*help == nullptr) return JsonPage(AdminJson(*view_, question, beside));
   const Help shown =
       sees_all_gangs ? **help : WithoutNamesOfOthers(**help, question.namespace_name);
-  return JsonPage(AdminJson(*view_, question, {.help = &shown}));
+  beside.help = &shown;
+  return JsonPage(AdminJson(*view_, question, beside));
 }
 
 }  // namespace maniple

@@ -21,6 +21,26 @@ absl::string_view StatusUid(const Gang& gang) {
   return stands ? absl::string_view(gang.stand_in->uid) : "";
 }
 
+// Producers that make members in stages raise the quorum themselves.
+bool IsInStages(const Gang& gang) {
+  return gang.foreign != nullptr && !gang.foreign->starts.empty();
+}
+
+// By how much the quorum has been raised since it stood last.
+QuorumNeed RaisedBy(const Case& c) {
+  const std::vector<SubGroup>& parts = c.gang.spec.sub_groups;
+  QuorumNeed raised{.sub_groups = std::vector<int32_t>(parts.size())};
+  if (c.record.quorum_met == 0) return raised;
+  raised.total = std::max(0, QuorumOf(c.gang.spec) - c.record.quorum_met);
+  // An earlier leader has left the size of the whole alone.
+  const bool known = !c.record.parts_met.empty();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const int32_t met = i < c.record.parts_met.size() ? c.record.parts_met.begin()[i] : 0;
+    raised.sub_groups[i] = known ? std::max(0, parts[i].min_member - met) : raised.total;
+  }
+  return raised;
+}
+
 }  // namespace
 
 Desk::Desk(WarmState& given)
@@ -61,8 +81,8 @@ void Desk::Recall(GangRecord& record, const Gang& gang, absl::Time now) {
   const bool preempted = gang.status.reason == WaitReasonName(WaitReason::kPreempted);
   if (preempted || gang.status.reason == WaitReasonName(WaitReason::kQuorumLost)) {
     const bool named = record.left_for.has_value();
-    NoteEvicted(record, gang,
-                !preempted ? ""
+    NoteEvicted(record, gang, preempted ? WaitReason::kPreempted : WaitReason::kQuorumLost,
+                !preempted ? std::string(kQuorumWasLost)
                            : absl::StrCat("preempted by ",
                                           named ? record.left_for->back().name : "another gang"));
   }
@@ -119,21 +139,9 @@ void Desk::NoteMet(GangRecord& record, const PodGroupSpec& spec) {
   for (const SubGroup& part : spec.sub_groups) record.parts_met.push_back(part.min_member);
 }
 
-QuorumNeed Desk::GrowthOf(const Case& c) {
-  const std::vector<SubGroup>& parts = c.gang.spec.sub_groups;
-  QuorumNeed growth{.sub_groups = std::vector<int32_t>(parts.size())};
-  // Producers that make members in stages raise the quorum themselves.
-  const bool in_stages = c.gang.foreign != nullptr && !c.gang.foreign->starts.empty();
-  if (in_stages || c.record.quorum_met == 0) return growth;
-  growth.total = std::max(0, QuorumOf(c.gang.spec) - c.record.quorum_met);
-  // An earlier leader has left the size of the whole alone.
-  const bool known = !c.record.parts_met.empty();
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const int32_t met = i < c.record.parts_met.size() ? c.record.parts_met.begin()[i] : 0;
-    growth.sub_groups[i] = known ? std::max(0, parts[i].min_member - met) : growth.total;
-  }
-  return growth;
-}
+QuorumNeed Desk::GrowthOf(const Case& c) { return IsInStages(c.gang) ? QuorumNeed() : RaisedBy(c); }
+
+QuorumNeed Desk::StageOf(const Case& c) { return IsInStages(c.gang) ? RaisedBy(c) : QuorumNeed(); }
 
 bool Desk::QuorumWasRaised(const Case& c) { return GrowthOf(c).total > 0; }
 
@@ -234,8 +242,8 @@ GangRequest Desk::RequestOf(const Case& c, ItemKind kind) const {
   return request;
 }
 
-void NoteEvicted(GangRecord& record, const Gang& gang, std::string why) {
-  record.evicted = Evicted{.members = {}, .why = std::move(why)};
+void NoteEvicted(GangRecord& record, const Gang& gang, WaitReason reason, std::string why) {
+  record.evicted = Evicted{.members = {}, .reason = reason, .why = std::move(why)};
   for (const Member& member : gang.members) record.evicted->members.insert(member.pod);
 }
 

@@ -54,8 +54,10 @@ struct Desk {
   // Its user has raised the quorum since it was met: what it lacks is not only what it has lost.
   // The quorum stands: all of it, and of each sub-group.
   static void NoteMet(GangRecord& record, const PodGroupSpec& spec);
-  // By how much it has been raised since it stood last.
+  // By how much its user has raised it since it stood last.
   [[nodiscard]] static QuorumNeed GrowthOf(const Case& c);
+  // … and its producer, which makes members in stages.
+  [[nodiscard]] static QuorumNeed StageOf(const Case& c);
   [[nodiscard]] static bool QuorumWasRaised(const Case& c);
   // Room was there, perhaps made by evictions, and the gang did not start.
   static void NoteStartInVain(GangRecord& record, absl::Time now);

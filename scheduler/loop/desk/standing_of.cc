@@ -42,6 +42,37 @@ std::vector<std::string> NodesOf(const Case& c, const ClusterState& state) {
   return {nodes.begin(), nodes.end()};
 }
 
+namespace {
+
+// None of those whom the quorum lacks was ever bound. `bound`: "1 of 3 pods bound".
+Standing StandingOfNewcomers(const Case& c, const Assembly& known, const std::string& bound,
+                             const WaitingFor* waiting) {
+  const GangBinding& binding = *c.record.binding;
+  if (!known.members_ready && !binding.Coming()) {
+    return {GangPhase::kBinding, WaitReason::kWaitingForMembers,
+            absl::StrCat(known.lacking, "; ", bound)};
+  }
+  if (waiting == nullptr) return {GangPhase::kBinding, WaitReason::kBinding, bound};
+  return {GangPhase::kBinding, waiting->reason,
+          absl::StrCat(bound, "; the next waits: ", waiting->message)};
+}
+
+// The gang runs, and members of its next stage have come.
+Standing StandingOfNextStage(const Case& c, const Assembly& known, const std::string& bound,
+                             const WaitingFor* waiting) {
+  Standing standing = StandingOfNewcomers(c, known, bound, waiting);
+  if (!known.members_ready) standing.phase = GangPhase::kWaiting;
+  const GangBinding& binding = *c.record.binding;
+  const bool evicts = c.gang.spec.quorum_loss_action == QuorumLossAction::kEvict;
+  if (binding.phase() == BindPhase::kRepairing && evicts) {
+    absl::StrAppend(&standing.message, "; unless the others are bound, these are evicted at ",
+                    ClockText(binding.deadline()));
+  }
+  return standing;
+}
+
+}  // namespace
+
 // REQUIRES: the gang is in flight.
 Standing StandingInFlight(const Case& c, const Desk& desk) {
   const GangBinding& binding = *c.record.binding;
@@ -57,18 +88,15 @@ Standing StandingInFlight(const Case& c, const Desk& desk) {
                                     : nullptr;
   const std::string no_room =
       waiting == nullptr ? "" : absl::StrCat("; the next waits: ", waiting->message);
+  const std::string bound = absl::StrCat(placed, " of ", quorum, " pods bound", trouble);
   switch (binding.phase()) {
     case BindPhase::kBinding:
-      if (!known.members_ready && !binding.Coming()) {
-        return {GangPhase::kBinding, WaitReason::kWaitingForMembers,
-                absl::StrCat(known.lacking, "; ", placed, " of ", quorum, " pods bound", trouble)};
-      }
-      return {GangPhase::kBinding, waiting != nullptr ? waiting->reason : WaitReason::kBinding,
-              absl::StrCat(placed, " of ", quorum, " pods bound", trouble, no_room)};
+      return StandingOfNewcomers(c, known, bound, waiting.get());
     case BindPhase::kUndoing:
       return {GangPhase::kBinding, WaitReason::kBinding,
               absl::StrCat("the binding is being undone", trouble)};
     case BindPhase::kRepairing: {
+      if (binding.StageIsLate()) return StandingOfNextStage(c, known, bound, waiting.get());
       const absl::string_view fate = c.gang.spec.quorum_loss_action == QuorumLossAction::kEvict
                                          ? "the rest is evicted at "
                                          : "their room is held until ";
@@ -78,6 +106,7 @@ Standing StandingInFlight(const Case& c, const Desk& desk) {
                            "; without replacements ", fate, by())};
     }
     case BindPhase::kKept:
+      if (binding.StageIsLate()) return StandingOfNextStage(c, known, bound, waiting.get());
       return {known.members_ready ? GangPhase::kBinding : GangPhase::kWaiting,
               WaitReason::kQuorumLost,
               absl::StrCat(placed, " of ", quorum, " pods are left", trouble,

@@ -143,12 +143,15 @@ std::optional<Plan> YieldingHolds::PlanBeside(const Case& c, Supposition with,
   return std::nullopt;
 }
 
-WaitingFor YieldingHolds::HeldBy(GangId holder) const {
+WaitingFor YieldingHolds::HeldBy(GangId holder, const Gang& from) const {
   const Reservation& reservation = *desk_.records.at(holder)->reservation;
+  const GangKey& key = desk_.state.FindGang(holder)->key;
+  const std::string& reader = from.key.namespace_name;
   return {.reason = WaitReason::kHeldByReservation,
-          .message = absl::StrCat("the room that it would need is held for ",
-                                  GangText(desk_.state.FindGang(holder)->key),
-                                  ", which is to start at ", StartText(reservation))};
+          .message =
+              absl::StrCat("the room that it would need is held for ", GangTextWithin(key, reader),
+                           ", which is to start at ", StartText(reservation)),
+          .unnamed = key.namespace_name == reader ? "" : GangText(key)};
 }
 
 }  // namespace maniple

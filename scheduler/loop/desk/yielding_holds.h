@@ -26,8 +26,8 @@ class YieldingHolds final {
   [[nodiscard]] OpenHolds HoldsThatYieldTo(const Case& c, const Supposition& as_is);
   // After a rejection: puts into `answer` a plan in or beside held room, or who keeps the gang out.
   void TryHeldRoom(const Case& c, const Supposition& as_is, Answer& answer);
-  // The reason to wait for this holder. REQUIRES: it has a reservation.
-  [[nodiscard]] WaitingFor HeldBy(GangId holder) const;
+  // Why `from` waits for this holder. REQUIRES: the holder has a reservation.
+  [[nodiscard]] WaitingFor HeldBy(GangId holder, const Gang& from) const;
 
  private:
   [[nodiscard]] bool YieldsTo(const Case& c, const Supposition& as_is, GangId holder);

@@ -20,6 +20,11 @@ bool IsPlaced(const Member& member) {
   return Stands(member) || member.state == MemberState::kSucceeded;
 }
 
+// An earlier leader has seen it run, and then lack members of its next stage.
+bool StageWasLate(const Case& c) {
+  return c.gang.status.quorum_reached_at.has_value() && Desk::StageOf(c).total > 0;
+}
+
 void ForgetQuorum(GangRecord& record) {
   record.quorum_reached_at.reset();
   record.awaits_ready = false;
@@ -87,9 +92,10 @@ void Flights::EnsureBinding(Case& c) {
     const bool partly = !c.assembly.need.Met() && c.assembly.counts.bound > 0;
     if (lost || partly) {
       // The reason changes while it lasts; the one named here is that of another state.
-      const auto since_of = [&](absl::string_view type, WaitReason other) {
+      const auto since_of = [&](absl::string_view type, WaitReason other,
+                                absl::string_view status = "True") {
         const Condition* condition = FindCondition(c.gang.status.conditions, type);
-        const bool told = condition != nullptr && condition->status == "True" &&
+        const bool told = condition != nullptr && condition->status == status &&
                           condition->reason != WaitReasonName(other);
         return told ? std::optional(condition->last_transition) : std::nullopt;
       };
@@ -99,6 +105,12 @@ void Flights::EnsureBinding(Case& c) {
         BeginBinding(record, BindPhase::kBinding, std::min(since.value_or(c.now), c.now));
       } else if (const auto since = since_of(kConditionDisrupted, WaitReason::kPreempted)) {
         BeginBinding(record, BindPhase::kRepairing, std::min(*since, c.now));
+      } else if (const auto short_since =
+                     since_of(kConditionScheduled, WaitReason::kInvalidSpec, "False");
+                 short_since.has_value() && StageWasLate(c)) {
+        // The condition may be older than its start, if nobody wrote that it ran.
+        const absl::Time late = std::max(*short_since, *record.quorum_reached_at);
+        BeginBinding(record, BindPhase::kRepairing, std::min(late, c.now));
       } else {
         BeginBinding(record, BindPhase::kBound, c.now);
       }
@@ -116,7 +128,7 @@ void Flights::EnsureBinding(Case& c) {
 
 void Flights::SettleBinding(Case& c) {
   if (!c.record.binding.has_value()) return;
-  c.record.binding->KnowGrowth(Desk::GrowthOf(c));
+  c.record.binding->KnowGrowth(Desk::GrowthOf(c), Desk::StageOf(c));
   Step(c, [&c](BindStep& step) { c.record.binding->Settle(c.gang, step); });
   if (c.record.binding->done()) {
     EndBinding(c.record);
@@ -348,9 +360,11 @@ void Flights::OnUndone(Case& c, const Undone& undone) {
   ForgetQuorum(record);
   record.decided_at = absl::InfinitePast();
   record.refused_until.clear();
-  if (undone.cause == UndoCause::kQuorumLost) {
+  const bool late = undone.cause == UndoCause::kStageLate;
+  if (late || undone.cause == UndoCause::kQuorumLost) {
     ++desk_.counters.gangs_evicted;
-    NoteEvicted(record, c.gang, "");
+    NoteEvicted(record, c.gang, late ? WaitReason::kWaitingForMembers : WaitReason::kQuorumLost,
+                std::string(late ? kStageWasLate : kQuorumWasLost));
     CountLeaving(c, LeavingCause::kQuorumLost);
   } else {
     ++desk_.counters.gangs_undone;

@@ -38,8 +38,8 @@ struct Answer {
 [[nodiscard]] absl::Time CreatedAt(const Gang& gang);
 // Since when the gang waits its turn.
 [[nodiscard]] absl::Time QueuedAt(const Gang& gang, const GangRecord& record);
-// The members must go, or are gone, because of `why`; "": the gang had lost its quorum.
-void NoteEvicted(GangRecord& record, const Gang& gang, std::string why);
+// The members must go, or are gone.
+void NoteEvicted(GangRecord& record, const Gang& gang, WaitReason reason, std::string why);
 // Room held for replacements of lost members, and room claimed by preemption.
 // The node is invalid where only quota is held.
 [[nodiscard]] std::vector<PlacedPods> HeldPods(const GangRecord& record);

@@ -46,8 +46,12 @@ struct ChargedAs {
 // The gang had to leave: its reason stays until it has members that are none of these.
 struct Evicted {
   std::set<PodId> members;
-  std::string why;  // "preempted by default/b"; "" = it had lost its quorum
+  WaitReason reason = WaitReason::kPreempted;
+  std::string why;  // "preempted by default/b"
 };
+inline constexpr absl::string_view kQuorumWasLost = "quorum was lost";
+inline constexpr absl::string_view kStageWasLate =
+    "pods that came after its start were not bound in time";
 
 // A status that could not be written, until one can.
 struct StatusFailure {

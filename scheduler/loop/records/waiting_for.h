@@ -17,6 +17,7 @@ struct WaitingFor {
   std::string message;
   std::vector<NodeReasonView> nodes;
   std::optional<QuotaLineView> quota;  // without borrowers: these are found when asked for
+  std::string unnamed;                 // as in Standing
   std::string no_preemption;           // why no gang can be made to leave for it; "" = unsaid
   friend bool operator==(const WaitingFor&, const WaitingFor&) = default;
 };

@@ -257,7 +257,7 @@ void Evictions::EndDeparture(Case& c, DepartureEnd end) {
       desk_.Log(c, "left");
       if (!departure.whole) break;
       record.bound.clear();
-      NoteEvicted(record, c.gang, departure.why);
+      NoteEvicted(record, c.gang, WaitReason::kPreempted, departure.why);
       parts_.flights.CountLeaving(
           c, departure.for_gang.valid() ? LeavingCause::kPreempted : LeavingCause::kDrained);
       break;

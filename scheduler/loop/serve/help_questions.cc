@@ -8,12 +8,13 @@
 namespace maniple {
 namespace {
 
-// The Queue, and the Cohorts above it.
+// The Queue, and the Cohorts above it. More quota of an inactive one would not count.
 std::vector<HelpQuestion::QuotaPlace> PathFrom(QuotaNodeId queue, const QuotaBook& book) {
   std::vector<HelpQuestion::QuotaPlace> path;
   for (QuotaNodeId node = queue; node.valid(); node = book.tree().Parent(node)) {
-    path.push_back(
-        {.node = node, .name = std::string(book.NameOf(node)), .is_cohort = node != queue});
+    const bool is_cohort = node != queue;
+    if (is_cohort && !book.ProblemOfCohort(book.NameOf(node)).empty()) continue;
+    path.push_back({.node = node, .name = std::string(book.NameOf(node)), .is_cohort = is_cohort});
   }
   return path;
 }

@@ -227,7 +227,7 @@ void Serving::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
   }
   if (answer.kept_out_by.has_value()) {
     std::string none = std::move(waits.no_preemption);
-    waits = parts_.yielding.HeldBy(*answer.kept_out_by);
+    waits = parts_.yielding.HeldBy(*answer.kept_out_by, c.gang);
     waits.no_preemption = std::move(none);
     facts.class_key = HeldClassOf(c.gang, facts.class_key);
     facts.relief |= kReliefHolds;  // it may have room elsewhere, and want quota that was held

@@ -7,6 +7,13 @@
 #include "scheduler/report/message.h"
 
 namespace maniple {
+namespace {
+
+Standing PendingFor(const WaitingFor& waits) {
+  return {GangPhase::kPending, waits.reason, waits.message, waits.unnamed};
+}
+
+}  // namespace
 
 // None: the gang is ready and not decided yet, so that nothing true can be said.
 std::optional<Standing> Standings::StandingOf(const Case& c) const {
@@ -52,6 +59,7 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
                                 static_cast<int64_t>(NodesOf(c, desk_.state).size()))};
     if (const std::optional<Standing> surplus = StandingOfSurplus(c)) {
       absl::StrAppend(&standing.message, "; the rest waits: ", surplus->message);
+      standing.unnamed = surplus->unnamed;
     }
     return standing;
   }
@@ -62,12 +70,8 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
     });
     const GangPhase phase = assembly.failed ? GangPhase::kFailed : GangPhase::kWaiting;
     if (c.record.evicted.has_value() && !newcomers) {
-      if (!c.record.evicted->why.empty()) {
-        return Standing{phase, WaitReason::kPreempted,
-                        absl::StrCat(c.record.evicted->why, ": ", assembly.lacking)};
-      }
-      return Standing{phase, WaitReason::kQuorumLost,
-                      absl::StrCat("quorum was lost: ", assembly.lacking)};
+      return Standing{phase, c.record.evicted->reason,
+                      absl::StrCat(c.record.evicted->why, ": ", assembly.lacking)};
     }
     const std::string failed = counts.failed > 0
                                    ? absl::StrCat(assembly.lacking, "; ", counts.failed, " failed")
@@ -77,9 +81,9 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
                     failed};
   }
   if (c.record.waiting == nullptr) return BehindAnother(c, ItemKind::kQuorum);
-  Standing standing{GangPhase::kPending, c.record.waiting->reason, c.record.waiting->message};
-  if (const std::string trouble = EvictionTrouble(c); !trouble.empty()) {
-    absl::StrAppend(&standing.message, "; ", trouble);
+  Standing standing = PendingFor(*c.record.waiting);
+  for (const std::string& trouble : {QuotaTrouble(c, standing.reason), EvictionTrouble(c)}) {
+    if (!trouble.empty()) absl::StrAppend(&standing.message, "; ", trouble);
   }
   if (c.record.node_request.has_value()) {
     absl::StrAppend(&standing.message, "; ", c.record.node_request->Text());
@@ -96,7 +100,7 @@ std::optional<Standing> Standings::StandingOfSurplus(const Case& c) const {
   if (std::optional<Standing> behind = BehindAnother(c, ItemKind::kSurplus)) return behind;
   const WaitingForPtr& waits = c.record.surplus_waiting;
   if (waits == nullptr) return std::nullopt;
-  return Standing{GangPhase::kPending, waits->reason, waits->message};
+  return PendingFor(*waits);
 }
 
 // In a StrictFIFO Queue no gang, and no surplus, passes the first that waits.
@@ -104,10 +108,18 @@ std::optional<Standing> Standings::BehindAnother(const Case& c, ItemKind kind) c
   const std::optional<QueueItem> first = desk_.queue.BlockerOf({c.gang.id, kind});
   const Gang* blocker = first.has_value() ? desk_.state.FindGang(first->gang) : nullptr;
   if (blocker == nullptr) return std::nullopt;
+  const std::string& reader = c.gang.key.namespace_name;
   return Standing{GangPhase::kPending, WaitReason::kHeldByReservation,
-                  absl::StrCat("it comes after ", GangText(blocker->key),
+                  absl::StrCat("it comes after ", GangTextWithin(blocker->key, reader),
                                ", which waits at the head of queue \"", c.gang.queue,
-                               "\", and that is StrictFIFO")};
+                               "\", and that is StrictFIFO"),
+                  blocker->key.namespace_name == reader ? "" : GangText(blocker->key)};
+}
+
+// Nobody sees from the numbers that a typo in a Cohort has taken its quota away.
+std::string Standings::QuotaTrouble(const Case& c, WaitReason reason) const {
+  const bool lacks = reason == WaitReason::kQuotaExceeded || reason == WaitReason::kExceedsMaxQuota;
+  return lacks ? desk_.ledger.book().ProblemAbove(c.gang.queue) : "";
 }
 
 std::string Standings::EvictionTrouble(const Case& c) const {

@@ -21,6 +21,8 @@ class Standings final {
   // The standing without regard to which Queue is charged.
   [[nodiscard]] std::optional<Standing> StandingAsSuch(const Case& c) const;
   [[nodiscard]] std::optional<Standing> BehindAnother(const Case& c, ItemKind kind) const;
+  // What else has to do with the lack of quota that the gang is told of; "" = nothing known.
+  [[nodiscard]] std::string QuotaTrouble(const Case& c, WaitReason reason) const;
   // Why a gang that should leave for it cannot be evicted; "" = nothing known forbids it.
   [[nodiscard]] std::string EvictionTrouble(const Case& c) const;
 

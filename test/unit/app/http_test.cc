@@ -470,6 +470,8 @@ TEST(ViewPages, ExplainWaitsForWhatWouldHelpAndNamesGangsOfOthersToWhoSeesAll) {
     gang.namespace_name = "a";
     gang.name = *stage == 0 ? "runs" : "waits";
     gang.stage = stage;
+    gang.message = "it comes after a gang of another namespace, which waits";
+    gang.unnamed = "secret/head";
   }
   HelpDoor door;
   ViewPages pages([&](absl::Time) { return view; },
@@ -491,7 +493,11 @@ TEST(ViewPages, ExplainWaitsForWhatWouldHelpAndNamesGangsOfOthersToWhoSeesAll) {
   EXPECT_THAT(page, HasSubstr("the end of a/mine, expected at 2027-01-15 08:00:00 UTC\""));
   EXPECT_THAT(page, HasSubstr("the end of a gang of another namespace\""));
   EXPECT_THAT(page, testing::Not(HasSubstr("secret")));
-  EXPECT_THAT(*pages.Answer(waits, asked, true)->body, HasSubstr("the end of secret/plan"));
+  const std::string whole = *pages.Answer(waits, asked, true)->body;
+  EXPECT_THAT(whole, HasSubstr("the end of secret/plan"));
+  EXPECT_THAT(whole, HasSubstr("it comes after secret/head, which waits"));
+  EXPECT_THAT(*pages.Answer(ParseAdminTarget("/gangs?namespace=a"), asked, true)->body,
+              testing::Not(HasSubstr("secret")));
 }
 
 TEST(ViewPages, AViewThatCameAfterTheQuestionServesHoweverLateItIsLookedAt) {

@@ -44,6 +44,8 @@ inline std::string Text(const BindAction& action) {
           return absl::StrCat("undone: refused, ", a.deleted);
         case UndoCause::kQuorumLost:
           return absl::StrCat("undone: quorum lost, ", a.deleted);
+        case UndoCause::kStageLate:
+          return absl::StrCat("undone: stage late, ", a.deleted);
       }
       return "";
     }

@@ -58,6 +58,26 @@ TEST_F(LoopHelpTest, NamesTheGpusThatAreLackingTheQuorumThatWouldDoAndWhoIsInThe
                                         "a quorum of 1 instead of 3", "the end of default/large"));
 }
 
+// The fear: somebody raises a priority that was not what the gang lacked.
+TEST_F(LoopHelpTest, NoHigherPriorityIsNamedWhereItsOwnIsEnough) {
+  d_.Nodes(2, 8);
+  Queue queue;
+  queue.meta.name = "team";
+  queue.within_queue = WithinQueuePreemption::kLowerOrNewerEqualPriority;
+  queue.quotas = {{.resources = {{.resource = kGpuResource, .nominal = Amount(16)}}}};
+  d_.api.Put(queue);
+  d_.Submit({.gang = "large", .pods = 2, .queue = "team", .priority = 7});
+  d_.Settle(absl::Seconds(1));
+  d_.Submit({.gang = "w", .pods = 2, .queue = "team", .priority = 7});
+  d_.Settle(absl::Seconds(1));
+  EXPECT_THAT(HelpFor("w"), Contains("a priority above 7, which evicts default/large"));
+  HelpQuestion question = *Question("w");
+  question.queued = absl::InfinitePast();  // as if it had come first, and might not evict yet
+  for (const Help::Entry& entry : AnswerHelp(question).entries) {
+    EXPECT_THAT(HelpText(entry), Not(StartsWith("a priority")));
+  }
+}
+
 TEST_F(LoopHelpTest, SaysWhenAGangIsExpectedToEndWhereThatIsKnown) {
   d_.Nodes(2, 8);
   d_.Submit({.gang = "large", .pods = 2, .expected_runtime = absl::Hours(2)});

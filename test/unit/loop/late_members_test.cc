@@ -6,13 +6,17 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/report/status.h"
 #include "test/unit/loop/producers_fixture.h"
 
 namespace maniple {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 class LoopLateMembers : public LoopProducers {
  protected:
@@ -30,7 +34,10 @@ class LoopLateMembers : public LoopProducers {
             .owner = OwnerReference{"Job", "job", "u-job", "batch/v1"}});
     d_.Settle(absl::Seconds(5));
   }
-  [[nodiscard]] PodGroupStatus Status() { return StandingFor("job").front().status; }
+  [[nodiscard]] PodGroupStatus StatusOf(const char* owner) {
+    return StandingFor(owner).front().status;
+  }
+  [[nodiscard]] PodGroupStatus Status() { return StatusOf("job"); }
 };
 
 TEST_F(LoopLateMembers, AJobThatIsScaledUpWhereThereIsNoRoomKeepsItsPods) {
@@ -100,6 +107,33 @@ TEST_F(LoopLateMembers, AMinimumHoldsForTheWorkersWhileTheirLauncherIsNotThereYe
   EXPECT_EQ(BoundOf("launcher"), 1);
 }
 
+// It was said to have lost its quorum.
+TEST_F(LoopLateMembers, AStageThatFindsNoRoomIsNotCalledALoss) {
+  d_.Put(MakePod("busy").Gpu(8).On("n4").Phase(PodPhase::kRunning));
+  Put({.kind = kMpiJobs, .name = "mpi", .spec = R"({"launcherCreationPolicy":"WaitForWorkersReady",
+                   "mpiReplicaSpecs":{"Launcher":{"replicas":1},"Worker":{"replicas":3}}})"});
+  SubmitMpi("worker", "worker", 3);
+  ASSERT_EQ(BoundOf("worker"), 3);
+  SubmitMpi("launcher", "launcher", 1);
+  EXPECT_EQ(StatusOf("mpi").reason, "NoFit");
+  EXPECT_THAT(StatusOf("mpi").message, HasSubstr("3 of 4 pods bound"));
+  EXPECT_THAT(StatusOf("mpi").message,
+              HasSubstr("unless the others are bound, these are evicted at"));
+  EXPECT_EQ(FindCondition(StatusOf("mpi").conditions, kConditionDisrupted), nullptr);
+  // A new leader does not begin its time anew.
+  d_.Settle(absl::Minutes(2));
+  d_.Restart();
+  d_.Settle(absl::Minutes(2));
+  EXPECT_EQ(BoundOf("worker"), 3);
+  d_.Settle(absl::Minutes(1));
+  EXPECT_EQ(BoundOf("worker"), 0);
+  EXPECT_EQ(StatusOf("mpi").reason, "WaitingForMembers");
+  EXPECT_THAT(StatusOf("mpi").message,
+              HasSubstr("pods that came after its start were not bound in time"));
+  EXPECT_THAT(d_.api.events_created(), Contains(StartsWith("Undone on")));
+  EXPECT_THAT(d_.api.events_created(), Not(Contains(StartsWith("QuorumLost on"))));
+}
+
 TEST_F(LoopLateMembers, HostsOfAReplicaStartTogetherAlsoWhereNoReplicaHasToBeThere) {
   for (const char* name : {"n2", "n3", "n4"}) d_.api.Delete(ResourceKind::kNode, name);
   Put({.kind = kRay,
@@ -140,7 +174,7 @@ TEST_F(LoopLateMembers, APodIsToldAnewWhenOtherWordsOfItsReasonAreTrue) {
   d_.Settle(absl::Minutes(1));
   const auto& told = *d_.api.FindPod("wide-0")->scheduled_condition;
   EXPECT_EQ(told.reason, "Unschedulable");
-  EXPECT_THAT(told.message, testing::Not(HasSubstr("empty cluster")));
+  EXPECT_THAT(told.message, Not(HasSubstr("empty cluster")));
 }
 
 }  // namespace

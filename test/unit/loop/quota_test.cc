@@ -417,6 +417,30 @@ TEST_F(LoopQuotaTest, APodThatIsSeenOnANodeAfterItsPodGroupWentIsCharged) {
   EXPECT_EQ(Used("q", ""), "4");
 }
 
+// They were told numbers alone, and that they could never start.
+TEST_F(LoopQuotaTest, WhoWaitsBelowABrokenCohortIsToldOfIt) {
+  PutFlavor("a");
+  PutNode("on-a", "a");
+  Cohort pool;
+  pool.meta.name = "pool";
+  pool.quotas = NewQueue("", {In("a", "cpu", 8000), In("typo", "cpu", 8000)}).quotas;
+  d_.api.Put(pool);
+  PutQueue("q", {In("a", "cpu", 0)}, "pool");
+  Submit("g", "q", Pods("g", 1, 3000));
+  Settle();
+  EXPECT_EQ(d_.StatusOf("g").reason, "ExceedsMaxQuota");
+  EXPECT_THAT(d_.StatusOf("g").message,
+              HasSubstr("; Cohort \"pool\" above its queue is inactive: spec.quotas: flavor "
+                        "\"typo\" does not exist"));
+  const auto question = d_.loop().HelpFor({.namespace_name = "default", .name = "g"}, d_.now);
+  ASSERT_NE(question, nullptr);
+  ASSERT_EQ(question->quota_path.size(), 1u) << "more quota of the Cohort would not help";
+  EXPECT_EQ(question->quota_path.front().name, "q");
+  PutFlavor("typo");
+  Settle();
+  EXPECT_EQ(d_.Bound("g"), 1);
+}
+
 // Each seemed to ask for what is nominal (in a), and got a plan that borrows (in b).
 TEST_F(LoopQuotaTest, TwoHeadsDoNotTakeTurnsInHoldingRoom) {
   TwoFlavors(8);

@@ -57,6 +57,25 @@ TEST_F(LoopStrictOrderTest, SurplusLeavesANodeToTheHeadAndSaysSo) {
   EXPECT_THAT(Message(), HasSubstr(kBehindHead));
 }
 
+// The fear: whoever shares a Queue reads the names of others' gangs.
+TEST_F(LoopStrictOrderTest, AGangOfAnotherNamespaceIsNotNamed) {
+  SubmitHead();
+  PodGroup group = MakePodGroup("theirs").In("other").MinMember(1);
+  Pod pod = MakePod("theirs-0").In("other").Group("theirs").Gpu(8);
+  group.spec.queue = "q";
+  group.meta.created = pod.meta.created = d_.now;
+  d_.api.Put(group);
+  d_.api.Put(pod);
+  d_.Settle(kSoon);
+  const GangView* theirs = d_.ViewOf("theirs");
+  ASSERT_NE(theirs, nullptr);
+  EXPECT_EQ(theirs->message,
+            "it comes after a gang of another namespace, which waits at the head of queue \"q\", "
+            "and that is StrictFIFO");
+  EXPECT_EQ(theirs->unnamed, "default/head") << "for who may see all";
+  EXPECT_EQ(d_.ViewOf("elastic")->unnamed, "");
+}
+
 TEST_F(LoopStrictOrderTest, SurplusStartsOrSaysWhatItLacksOnceTheHeadIsGone) {
   SubmitHead();
   d_.Nodes(1, 8, "late-");

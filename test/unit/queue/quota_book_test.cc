@@ -206,11 +206,15 @@ TEST_F(QuotaBookTest, AMissingFlavorStopsTheQueueAndTakesTheQuotaOfACohortButNot
   EXPECT_EQ(book_.ProblemOfQueue("broken"), "spec.quotas: flavor \"gone\" does not exist");
   EXPECT_EQ(book_.ProblemOfCohort("c"), "spec.quotas: flavor \"gone\" does not exist");
   EXPECT_EQ(book_.ProblemOfQueue("sound"), "");
+  EXPECT_EQ(
+      book_.ProblemAbove("sound"),
+      "Cohort \"c\" above its queue is inactive: spec.quotas: flavor \"gone\" does not exist");
   const QuotaCellId cell = book_.CellNamed("", "cpu");
   EXPECT_EQ(book_.tree().Potential(book_.QueueNamed("sound"), cell), Amount(2));
   AddFlavor("gone", h100_);
   book_.Rebuild();
   EXPECT_EQ(book_.ProblemOfQueue("broken"), "");
+  EXPECT_EQ(book_.ProblemAbove("sound"), "");
   EXPECT_EQ(book_.tree().Potential(book_.QueueNamed("sound"), cell), Amount(9));
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,37 @@ TEST(KnownEnds, AreThoseOfANaiveReckoning) {
     EXPECT_EQ(known.pods, ends) << round;
     EXPECT_EQ(known.some_unknown, unknown) << round;
   }
+}
+
+TEST(ProtectionEnds, AreOfTheQueueAndOfTheGangAsFarAsTheQueueLetsIt) {
+  const auto at = [](int64_t minutes) {
+    return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", kNow + absl::Minutes(minutes),
+                            absl::UTCTimeZone());
+  };
+  const auto queue = [](const char* name, int64_t least, int64_t most) {
+    const Json preemption =
+        Json::Object({{"minRuntimeSeconds", least}, {"maxProtectedRuntimeSeconds", most}});
+    return Json::Object({{"kind", "Queue"},
+                         {"metadata", Json::Object({{"name", name}})},
+                         {"spec", Json::Object({{"preemption", preemption}})}});
+  };
+  const auto group = [&](const char* name, const char* in, int64_t own, int64_t since) {
+    Json object = GroupOf("a", name, 1);
+    object.Mutable("spec").Set("queue", in);
+    object.Mutable("spec").Set("preemption", Json::Object({{"protectedRuntimeSeconds", own}}));
+    object.Set("status", Json::Object({{"quorumReachedAt", at(since)}}));
+    return object;
+  };
+  Json single = PodOf("a", "p", {.node = "n", .phase = "Running", .started = 60});
+  single.Mutable("metadata").Set("labels", Json::Object({{kQueueLabel, "strict"}}));
+  const std::vector<Json> objects = {
+      group("short", "strict", 9999, 0), group("long", "free", 9999, 1),
+      group("own", "free", 120, 10),     group("none", "nowhere", 9999, 100),
+      GroupOf("a", "waits", 1),          single,
+      queue("strict", 300, 0),           queue("free", 0, 600)};
+  const std::set<absl::Time> ends = {kNow + absl::Minutes(4), kNow + absl::Minutes(5),
+                                     kNow + absl::Minutes(11), kNow + absl::Minutes(12)};
+  EXPECT_EQ(ProtectionEndsOf(objects), ends);
 }
 
 TEST(KnownEnds, ARunTimeWithoutEndIsNoOverflow) {

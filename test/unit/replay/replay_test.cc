@@ -137,6 +137,35 @@ TEST(WhatIf, NamesWhomItWouldEvictLater) {
   EXPECT_THAT(GangStartText(start), HasSubstr(" on 2 nodes, after default/low was evicted, by "));
 }
 
+// It was said to wait for ever.
+TEST(WhatIf, EvictsWhoIsProtectedNoLongerByThen) {
+  WhatIfQuestion question = TwoNodes();
+  std::vector<Json>& cluster = question.cluster.objects;
+  cluster.push_back(HighPriority());
+  cluster.push_back(Parsed(
+      R"({"apiVersion":"scheduling.maniple.dev/v1alpha1","kind":"Queue","metadata":{"name":"q"},
+          "spec":{"quotas":[{"resources":[{"name":"nvidia.com/gpu","nominal":16}]}],
+          "preemption":{"withinQueue":"LowerPriority","minRuntimeSeconds":3600}}})"));
+  cluster.push_back(Parsed(
+      R"({"apiVersion":"scheduling.maniple.dev/v1alpha1","kind":"PodGroup","metadata":{
+          "name":"old","namespace":"default","uid":"u-old","resourceVersion":"6",
+          "creationTimestamp":"2023-11-14T21:00:00Z"},"spec":{"minMember":1,"queue":"q"},"status":{
+          "phase":"Running","admittedQueue":"q","quorumReachedAt":"2023-11-14T22:00:00Z"}})"));
+  cluster.push_back(Running(PodOf("old", 0, 8), "n1", "2023-11-14T22:00:00Z"));
+  question.job.push_back(GroupOf("a", 2, R"(,"queue":"q")"));
+  for (int i = 0; i < 2; ++i) {
+    question.job.push_back(PodOf("a", i, 8, 100));
+    question.job.back().Mutable("spec").Set("priorityClassName", "high");
+  }
+  EXPECT_EQ(GangStartText(OnlyStart(question)),
+            "would start at 2023-11-14 23:00:00 UTC on 2 nodes, after default/old was evicted");
+  question.at = absl::FromUnixSeconds(1'700'002'800);  // then
+  EXPECT_EQ(GangStartText(OnlyStart(question)),
+            "would start now on 2 nodes, after default/old was evicted");
+  question.at -= absl::Minutes(1);
+  EXPECT_EQ(OnlyStart(question).kind, StartKind::kLater);
+}
+
 TEST(WhatIf, WithMoreQuotaItStarts) {
   WhatIfQuestion question = TwoNodes();
   question.cluster.objects.push_back(

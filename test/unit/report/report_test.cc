@@ -150,6 +150,11 @@ TEST(Events, AnUndoSaysWhy) {
   EXPECT_EQ(note.reason, "Undone");
   EXPECT_THAT(note.note, HasSubstr("HTTP 403"));
   EXPECT_THAT(note.note, HasSubstr("3 bound pods were deleted"));
+  const EventNote late =
+      GangUndoneEvent(TheGang(), {.cause = UndoCause::kStageLate, .detail = "", .deleted = 1});
+  EXPECT_EQ(late.reason, "Undone");
+  EXPECT_EQ(late.note,
+            "pods that came after its start were not bound within 5m; 1 bound pod was deleted");
 }
 
 TEST(QuotaReport, ASummaryFitsAColumnWhateverTheNumberOfQuotas) {
