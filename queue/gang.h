@@ -106,8 +106,8 @@ struct Gang {
   std::string problem;      // not empty: the PodGroup is invalid, and why
   std::string awaited;      // by a member, of a gang that is not declared: "PodGroup train (…)"
   std::string passed_over;  // marks of its pods that name other gangs, for people; "" = none
-  // Singletons: minMember 1, queue from the label. If the PodGroup is gone, or cannot be read,
-  // its last spec: running pods stay the gang that they were.
+  // Singletons: minMember 1, queue from the label. If the PodGroup is gone or cannot be read, or a
+  // foreign declaration has a problem, its last spec: running pods stay the gang that they were.
   PodGroupSpec spec;
   PodGroupStatus status;  // as it stands, or stood last, on the server
   // The Queue that the gang is charged to and asks of. While a member is placed,

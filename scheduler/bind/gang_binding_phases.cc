@@ -160,9 +160,8 @@ void GangBinding::Conclude(const Gang& gang, const Weighed& weighed, BindStep& s
     return;
   }
   // What runs stays; whoever is not bound yet waits for a PodGroup, as new members do.
-  if (!gang.group_exists) GiveUpWaiting(step);
-  // Without a valid PodGroup the quorum is unknown: requests under way come to rest.
-  if (!gang.group_exists || !gang.problem.empty()) {
+  if (!gang.group_exists) {
+    GiveUpWaiting(step);
     ComeToRest();
     return;
   }

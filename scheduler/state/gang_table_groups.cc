@@ -63,6 +63,11 @@ void GangTable::Follow(Gang& gang, const PodGroup& stand_in, Delta& delta) {
   gang.group_resource_version = stand_in.meta.resource_version;
   if (same) return;
   gang.stand_in = now;
+  if (!gang.problem.empty() && gang.spec == gang.foreign->spec) {
+    // What it was when it made sense, as an earlier leader has written it down.
+    const std::vector<SubGroup> sub_groups = std::exchange(gang.spec, stand_in.spec).sub_groups;
+    Rerank(gang, sub_groups);
+  }
   gang.on_hold = IsOnHold(stand_in.meta);
   gang.group_generation = stand_in.meta.generation;
   gang.status = stand_in.status;
@@ -92,14 +97,21 @@ void GangTable::SetForeign(const GangKey& key, std::shared_ptr<const ForeignGang
       gang.status = PodGroupStatus{};
     }
   }
-  if (gang.group_uid != uid && was_foreign) gang.cleaned = CleanedMembers{};
+  const bool is_another = gang.group_uid != uid && was_foreign;
+  if (is_another) gang.cleaned = CleanedMembers{};
   gang.declared = true;
   gang.group_exists = true;
   gang.group_uid = uid;
   gang.created = foreign->created;
   gang.problem = foreign->problem;
   gang.foreign = std::move(foreign);
-  gang.spec = gang.foreign->spec;
+  // What runs stays the gang that it was while its declaration makes no sense.
+  const bool was_known = was_foreign ? !is_another : gang.stand_in.has_value();
+  if (gang.problem.empty() || !was_known) {
+    gang.spec = gang.foreign->spec;
+  } else if (!was_foreign) {
+    gang.spec = gang.stand_in->spec;
+  }
   Rerank(gang, sub_groups);
   Derive(gang);
   delta.gangs_changed.insert(gang.id);
@@ -124,7 +136,7 @@ void GangTable::Undeclare(Gang& gang, Delta& delta) {
 
 // REQUIRES: somebody else declares the gang. Its quorum follows the progress of its producer.
 void GangTable::Stage(Gang& gang) {
-  if (gang.foreign->starts.empty()) return;
+  if (gang.foreign->starts.empty() || !gang.problem.empty()) return;
   gang.spec = StagedSpec(*gang.foreign, gang.members);
 }
 

@@ -84,7 +84,7 @@ void Flights::RememberTheFailed(Case& c) {
 void Flights::EnsureBinding(Case& c) {
   GangRecord& record = c.record;
   MeetThoseWhoRanAlone(c);
-  if (!record.binding.has_value() && c.gang.group_exists && c.gang.problem.empty()) {
+  if (!record.binding.has_value() && c.gang.group_exists) {
     const bool lost = std::ranges::any_of(record.bound, [&c](const auto& known) {
       const auto member = std::ranges::find(c.gang.members, known.pod, &Member::pod);
       return member == c.gang.members.end() || !IsPlaced(*member);

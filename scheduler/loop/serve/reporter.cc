@@ -230,7 +230,7 @@ void Reporter::TellPods(Case& c, const Standing& standing) {
   }
   WaitingFor of_standing{.reason = standing.reason, .message = standing.message};
   const WaitingFor* waits = &of_standing;
-  if (standing.phase == GangPhase::kRunning) {
+  if (standing.phase == GangPhase::kRunning || !c.gang.problem.empty()) {
     const std::optional<Standing> surplus = parts_.standings.StandingOfSurplus(c);
     if (!surplus.has_value()) return;
     of_standing = {.reason = surplus->reason, .message = surplus->message};

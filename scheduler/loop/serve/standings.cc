@@ -18,6 +18,11 @@ Standing PendingFor(const WaitingFor& waits) {
 // None: the gang is ready and not decided yet, so that nothing true can be said.
 std::optional<Standing> Standings::StandingOf(const Case& c) const {
   std::optional<Standing> standing = StandingAsSuch(c);
+  // What runs is what it was; only, nobody else of it starts.
+  if (standing.has_value() && !c.gang.problem.empty() &&
+      standing->reason != WaitReason::kInvalidSpec) {
+    absl::StrAppend(&standing->message, "; no other pod of it starts: ", c.gang.problem);
+  }
   if (!standing.has_value() || !charges_.unadmitted().contains(c.gang.id)) return standing;
   if (const std::string why = desk_.directory.WhyNotCharged(c.gang); !why.empty()) {
     absl::StrAppend(&standing->message, "; ", why);
@@ -28,7 +33,8 @@ std::optional<Standing> Standings::StandingOf(const Case& c) const {
 std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
   const Assembly& assembly = c.assembly;
   const MemberCounts& counts = assembly.counts;
-  if (!c.gang.problem.empty()) {
+  const bool runs = counts.bound > 0 || c.record.binding.has_value();
+  if (!c.gang.problem.empty() && !runs) {
     return Standing{GangPhase::kPending, WaitReason::kInvalidSpec, c.gang.problem};
   }
   if (!c.gang.group_exists) {
@@ -53,10 +59,11 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
         GangPhase::kCompleted, WaitReason::kBound,
         absl::StrCat(counts.succeeded, counts.succeeded == 1 ? " pod" : " pods", " succeeded")};
   }
-  if (assembly.need.Met()) {
+  if (assembly.need.Met() || !c.gang.problem.empty()) {
     Standing standing{GangPhase::kRunning, WaitReason::kBound,
                       BoundText(counts.bound + counts.succeeded,
                                 static_cast<int64_t>(NodesOf(c, desk_.state).size()))};
+    if (!c.gang.problem.empty()) return standing;
     if (const std::optional<Standing> surplus = StandingOfSurplus(c)) {
       absl::StrAppend(&standing.message, "; the rest waits: ", surplus->message);
       standing.unnamed = surplus->unnamed;
@@ -96,6 +103,9 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
 }
 
 std::optional<Standing> Standings::StandingOfSurplus(const Case& c) const {
+  if (!c.gang.problem.empty()) {
+    return Standing{GangPhase::kPending, WaitReason::kInvalidSpec, c.gang.problem};
+  }
   // What it was short of before the head came is no longer what keeps it.
   if (std::optional<Standing> behind = BehindAnother(c, ItemKind::kSurplus)) return behind;
   const WaitingForPtr& waits = c.record.surplus_waiting;
