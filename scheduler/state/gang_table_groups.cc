@@ -99,6 +99,7 @@ void GangTable::SetForeign(const GangKey& key, std::shared_ptr<const ForeignGang
   gang.created = foreign->created;
   gang.problem = foreign->problem;
   gang.foreign = std::move(foreign);
+  gang.brings_quota = gang.foreign->brings_quota;
   gang.spec = gang.foreign->spec;
   Rerank(gang, sub_groups);
   Derive(gang);
@@ -108,6 +109,7 @@ void GangTable::SetForeign(const GangKey& key, std::shared_ptr<const ForeignGang
 // The PodGroup that stood for the gang exists until the garbage collector takes it.
 void GangTable::Undeclare(Gang& gang, Delta& delta) {
   gang.foreign.reset();
+  gang.brings_quota = false;
   const std::optional<StandIn> stand_in = std::exchange(gang.stand_in, std::nullopt);
   if (!stand_in.has_value()) {
     gang.group_uid.clear();
