@@ -17,8 +17,8 @@ constexpr absl::Duration kSilentFor = absl::Seconds(1);
 // A write shows in the watch by then, unless another has taken its place.
 constexpr absl::Duration kStandInShowsWithin = absl::Seconds(10);
 
-// The pause between two reasons that a foreign group is told.
-constexpr absl::Duration kBetweenReasons = absl::Seconds(1);
+// The pause between two writes of one kind about one object; the newest is written.
+constexpr absl::Duration kBetweenWrites = absl::Seconds(1);
 
 // For so long the PodGroup keeps the memory that its gang has run.
 constexpr absl::Duration kKeptAfterLastPod = absl::Minutes(10);
@@ -73,11 +73,17 @@ void StandIns::KeepStandIn(Case& c, const Standing& standing) {
   StandInWork& work = *record.stand_in;
   if (work.under_way) return;  // its reply brings us back
   if (work.goes) work = {};
-  if (c.now < work.again_at) {
-    record.status_due = std::min(record.status_due, work.again_at);
+  // What has arrived, and is no longer what is to be said, is not waited for.
+  const bool overtaken = stands && work.trouble.empty() && work.sent != spec;
+  absl::Time due = overtaken ? c.now : work.again_at;
+  if (stands) due = std::max(due, record.spec_written + kBetweenWrites);
+  if (c.now < due) {
+    record.status_due = std::min(record.status_due, due);
     return;
   }
+  if (stands) record.spec_written = c.now;
   work.under_way = true;
+  work.sent = spec;
   const GangKey& key = c.gang.key;
   desk_.Send({.kind = ErrandKind::kStandIn, .gang = c.gang.id},
              stands ? PodGroupSpecRequest(key.namespace_name, key.name, c.gang.stand_in->uid, spec)
@@ -132,7 +138,7 @@ absl::Time StandIns::ConditionDue(Case& c, const Standing& standing) const {
     if (c.gang.status.reason != WaitReasonName(standing.reason)) return absl::InfinitePast();
     told = ConditionOf(standing, absl::InfinitePast());
   }
-  if (told->reason != standing.reason) return told->at + kBetweenReasons;
+  if (told->reason != standing.reason) return absl::InfinitePast();
   if (told->words == FingerprintOf(standing.message)) return absl::InfiniteFuture();
   return told->at + desk_.options.status_interval;
 }
@@ -145,10 +151,12 @@ void StandIns::TellProducer(Case& c, const Standing& standing) {
       target->dialect, {.standing = standing, .assembly = c.assembly, .queue_admits = admits});
   GangRecord& record = c.record;
   const bool stays = phase.empty() || phase == target->phase;
-  if (const absl::Time due = stays ? ConditionDue(c, standing) : c.now; due > c.now) {
+  const absl::Time wanted = stays ? ConditionDue(c, standing) : c.now;
+  const bool under_way = record.phase.has_value() && record.phase->under_way;
+  if (wanted > c.now && !under_way) record.phase.reset();
+  const absl::Time due = std::max(wanted, record.phase_written + kBetweenWrites);
+  if (due > c.now) {
     record.status_due = std::min(record.status_due, due);
-    const bool under_way = record.phase.has_value() && record.phase->under_way;
-    if (!under_way) record.phase.reset();
     return;
   }
   if (!record.phase.has_value()) record.phase.emplace();
@@ -159,6 +167,7 @@ void StandIns::TellProducer(Case& c, const Standing& standing) {
     record.status_due = std::min(record.status_due, work.again_at);
     return;
   }
+  record.phase_written = c.now;
   work.under_way = true;
   work.sent = std::string(phase);
   const bool volcano = target->dialect == ForeignStatusTarget::Dialect::kVolcano;
@@ -196,6 +205,7 @@ void StandIns::HearPhase(const Errand& errand, const WriteResult& result, absl::
     if (volcano) {
       volcano_has_status_ = false;
       work.sent.clear();
+      it->second->phase_written = absl::InfinitePast();
       return;
     }
   }
