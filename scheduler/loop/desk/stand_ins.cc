@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/fingerprint.h"
+#include "scheduler/report/events.h"
 #include "scheduler/report/foreign_phase.h"
 
 namespace maniple {
@@ -19,6 +20,10 @@ constexpr absl::Duration kStandInShowsWithin = absl::Seconds(10);
 
 // The pause between two writes of one kind about one object; the newest is written.
 constexpr absl::Duration kBetweenWrites = absl::Seconds(1);
+
+// An object that is about to show in the watch, or a right that is about to be given, is no
+// trouble.
+constexpr int kRefusalsBeforeTelling = 2;
 
 // For so long the PodGroup keeps the memory that its gang has run.
 constexpr absl::Duration kKeptAfterLastPod = absl::Minutes(10);
@@ -73,6 +78,7 @@ void StandIns::KeepStandIn(Case& c, const Standing& standing) {
   StandInWork& work = *record.stand_in;
   if (work.under_way) return;  // its reply brings us back
   if (work.goes) work = {};
+  if (!stands) TellTroubleOnce(c, work);
   // What has arrived, and is no longer what is to be said, is not waited for.
   const bool overtaken = stands && work.trouble.empty() && work.sent != spec;
   absl::Time due = overtaken ? c.now : work.again_at;
@@ -91,6 +97,18 @@ void StandIns::KeepStandIn(Case& c, const Standing& standing) {
                                            .name = key.name,
                                            .spec = std::move(spec),
                                            .owner = c.gang.foreign->owner}));
+}
+
+void StandIns::TellTroubleOnce(const Case& c, StandInWork& work) {
+  if (work.refusals < kRefusalsBeforeTelling || std::exchange(work.told, true)) return;
+  desk_.SendEvent(PodGroupRefusedEvent(c.gang, work.trouble), c.now);
+}
+
+// The server's own words may change at each attempt, and each change would be a write to each pod.
+absl::string_view StandIns::TroubleOf(const Case& c) {
+  const Rare<StandInWork>& work = c.record.stand_in;
+  const bool told = work.has_value() && work->told && !c.gang.stand_in.has_value();
+  return told ? "; no PodGroup can be made for it, as an event says" : "";
 }
 
 void StandIns::DropStandIn(Case& c) {
@@ -117,6 +135,8 @@ void StandIns::HearStandIn(GangId id, const WriteResult& result, absl::Time now)
   desk_.to_report.insert(id);
   if (Succeeded(result)) {
     work.trouble.clear();
+    work.told = false;
+    work.refusals = 0;
     work.again_at = now + kStandInShowsWithin;
     return;
   }
@@ -124,6 +144,8 @@ void StandIns::HearStandIn(GangId id, const WriteResult& result, absl::Time now)
   const bool exists = result.http_status == 409 && result.status.reason == "AlreadyExists";
   work.trouble = exists ? "a PodGroup of its name is there already, and does not stand for it"
                         : result.status.message;
+  // A server that is busy, or cannot be reached, has refused nothing.
+  if (result.http_status / 100 == 4 && result.http_status != 429) ++work.refusals;
   work.again_at = now + work.backoff.Next(desk_.random);
 }
 

@@ -20,6 +20,8 @@ struct StandInWork {
   absl::Time again_at = absl::InfinitePast();  // nothing is sent before
   Backoff backoff{{.first = absl::Milliseconds(500), .most = absl::Seconds(30)}};
   std::string trouble;  // why there is none, for people; "" = nothing is known
+  int refusals = 0;     // since the last that arrived: answers that no mere retry would change
+  bool told = false;    // an event has said that there is none, and why
 };
 
 // Work under way for the status of the foreign group itself.

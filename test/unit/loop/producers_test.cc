@@ -241,6 +241,28 @@ TEST_F(LoopProducers, AGangStartsThoughNothingMayStandForIt) {
   EXPECT_THAT(StandingFor("train"), IsEmpty());
 }
 
+TEST_F(LoopProducers, ThatNothingCanStandForAGangIsToldOnceAndTakenBack) {
+  const auto says = [this] {
+    return absl::StrContains(d_.api.FindPod("train-0")->scheduled_condition->message,
+                             "no PodGroup can be made for it");
+  };
+  d_.api.Break({.on = "POST /apis/scheduling.maniple.dev", .times = -1, .code = 403});
+  Put({.kind = kXk8s, .name = "train", .spec = R"({"minMember":3})"});
+  SubmitXk8s("train", 0, 1);
+  d_.Settle(absl::Minutes(10));
+  EXPECT_TRUE(says());
+  EXPECT_LE(d_.api.Count("PATCH /api/v1/namespaces/default/pods/train-0/status"), 2);
+  EXPECT_EQ(std::ranges::count_if(d_.api.events_created(),
+                                  [](const std::string& event) {
+                                    return absl::StartsWith(event, "PodGroupRefused");
+                                  }),
+            1);
+  d_.api.Mend();
+  d_.Settle(absl::Minutes(1));
+  EXPECT_THAT(StandingFor("train"), SizeIs(1));
+  EXPECT_FALSE(says());
+}
+
 TEST_F(LoopProducers, SomebodyElsesPodGroupOfTheSameNameIsNotAdopted) {
   Put({.kind = kXk8s, .name = "train", .spec = R"({"minMember":3})"});
   SubmitXk8s("train", 0, 2);
