@@ -150,7 +150,9 @@ void StandIns::HearStandIn(GangId id, const WriteResult& result, absl::Time now)
 }
 
 // Each is sent once: what somebody else writes over it is not fought for while the phase stays.
-absl::Time StandIns::ConditionDue(Case& c, const Standing& standing) const {
+absl::Time StandIns::ConditionDue(Case& c, absl::string_view phase,
+                                  const Standing& standing) const {
+  if (phase == "Running") return absl::InfiniteFuture();  // also of one that has lost members
   const bool waits = standing.phase == GangPhase::kWaiting || standing.phase == GangPhase::kPending;
   const bool has_one = c.gang.foreign->status->dialect == ForeignStatusTarget::Dialect::kVolcano;
   if (!waits || !has_one) return absl::InfiniteFuture();
@@ -173,7 +175,7 @@ void StandIns::TellProducer(Case& c, const Standing& standing) {
       target->dialect, {.standing = standing, .assembly = c.assembly, .queue_admits = admits});
   GangRecord& record = c.record;
   const bool stays = phase.empty() || phase == target->phase;
-  const absl::Time wanted = stays ? ConditionDue(c, standing) : c.now;
+  const absl::Time wanted = stays ? ConditionDue(c, phase, standing) : c.now;
   const bool under_way = record.phase.has_value() && record.phase->under_way;
   if (wanted > c.now && !under_way) record.phase.reset();
   const absl::Time due = std::max(wanted, record.phase_written + kBetweenWrites);

@@ -27,7 +27,8 @@ class StandIns final {
   void TellTroubleOnce(const Case& c, StandInWork& work);
   [[nodiscard]] static bool HasSomethingToSay(const Case& c, const Standing& standing);
   // When the condition is to be written though the phase stays; the future: it says what is so.
-  [[nodiscard]] absl::Time ConditionDue(Case& c, const Standing& standing) const;
+  [[nodiscard]] absl::Time ConditionDue(Case& c, absl::string_view phase,
+                                        const Standing& standing) const;
 
   Desk& desk_;
   // Volcano's group has a status subresource; false: its status is written with the object itself.

@@ -135,6 +135,19 @@ TEST_F(LoopVolcanosCondition, IsWrittenAgainWhenItDidNotArrive) {
   EXPECT_THAT(Condition("message"), HasSubstr("2 of 4"));
 }
 
+TEST_F(LoopVolcanosCondition, StaysWithThePhaseWhenAMemberIsLost) {
+  Put({.kind = kVolcano, .name = "train", .spec = R"({"minMember":2})"});
+  SubmitPods(0, 2);
+  d_.Settle(absl::Seconds(5));
+  ASSERT_EQ(PhaseOf(kVolcano, "train"), "Running");
+  const int writes = Writes();
+  d_.api.Delete(ResourceKind::kPod, "train-0");
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(PhaseOf(kVolcano, "train"), "Running");
+  EXPECT_EQ(Condition("type"), "Scheduled");
+  EXPECT_EQ(Writes(), writes);
+}
+
 TEST_F(LoopProducers, AVolcanoGroupOfAQueueThatIsNotThereKeepsItsPodsBack) {
   Put({.kind = kVolcano, .name = "lost", .spec = R"({"minMember":1,"queue":"nowhere"})"});
   Submit({.prefix = "lost", .to = 1, .annotation = "scheduling.k8s.io/group-name", .text = "lost"});
