@@ -109,7 +109,8 @@ struct Gang {
   // Singletons: minMember 1, queue from the label. If the PodGroup is gone or cannot be read, or a
   // foreign declaration has a problem, its last spec: running pods stay the gang that they were.
   PodGroupSpec spec;
-  PodGroupStatus status;  // as it stands, or stood last, on the server
+  PodGroupStatus status;      // as it stands, or stood last, on the server
+  bool brings_quota = false;  // Kueue's: no default Queue is charged for it
   // The Queue that the gang is charged to and asks of. While a member is placed,
   // it is the one of its admission; else the one that it names,
   // after the namespace label and the configured default. "" = no quota applies.

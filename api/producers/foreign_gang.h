@@ -43,7 +43,8 @@ struct ForeignGang {
   // Parallel to the first of spec.sub_groups; 1 for the others. So many members of one rank group,
   // the hosts of a replica, start together or not at all, also beyond the quorum.
   std::vector<int32_t> unit_sizes;
-  std::string problem;  // not empty: it makes no sense, and why
+  bool brings_quota = false;  // of Kueue: it names no Queue, and no default is charged for it
+  std::string problem;        // not empty: it makes no sense, and why
   absl::Time created = absl::InfinitePast();
   // Whom the PodGroup goes with; none: made of marks alone, and ours to delete.
   std::optional<OwnerReference> owner;
@@ -56,11 +57,12 @@ struct ForeignGang {
 
 // Where a pod belongs.
 struct PodPlace {
-  std::string group_name;   // in the pod's namespace; "" = it is a gang of one
-  std::string queue;        // of a gang of one: that of its marks or its owner; "" = none is named
-  std::string sub_group;    // "" = of none
-  std::string passed_over;  // marks that say otherwise and were not heeded, for people; "" = none
-  std::string awaited;      // what must be there first, for people: "PodGroup train"; "" = nothing
+  std::string group_name;  // in the pod's namespace; "" = it is a gang of one
+  std::string queue;       // of a gang of one: that of its marks or its owner; "" = none is named
+  bool brings_quota = false;  // of a gang of one, as in ForeignGang
+  std::string sub_group;      // "" = of none
+  std::string passed_over;    // marks that say otherwise and were not heeded, for people; "" = none
+  std::string awaited;  // what must be there first, for people: "PodGroup train"; "" = nothing
   friend bool operator==(const PodPlace&, const PodPlace&) = default;
 };
 

@@ -29,6 +29,7 @@ struct PodClass {
   Resolution resolved;        // its `seen` are the slots that have this class among their watchers
   bool in_sub_group = false;  // whether the gang has resolved.sub_group
   std::string queue;          // of gangs of one
+  bool brings_quota = false;  // likewise
   KnownGang* gang = nullptr;  // null: one that nobody declares
 };
 
@@ -76,6 +77,7 @@ PodPlace PlaceIn(const PodClass& of) {
   const Resolution& resolved = of.resolved;
   return {.group_name = resolved.gang.group_name,
           .queue = of.queue,
+          .brings_quota = of.brings_quota,
           .sub_group = of.in_sub_group ? resolved.sub_group : "",
           .passed_over = resolved.passed_over,
           .awaited = resolved.awaited};
@@ -218,6 +220,8 @@ class GangDirectory::Impl final {
       Leave(of);
       of.in_sub_group = of.resolved.gang.origin == GangOrigin::kOurs;
       of.queue = QueueOfSingle(of);
+      of.brings_quota = of.resolved.gang.origin == GangOrigin::kNone && of.queue.empty() &&
+                        BringsQuota({PodMarks(*of.packed)}, of_.options_);
       if (!IsDeclared(of.resolved.gang.origin)) return;
       const auto at = of_.gangs_.try_emplace(
           GroupName{std::string(PodMarks(*of.packed).Get(MarkField::kNamespace)),

@@ -69,6 +69,7 @@ class GangMaker final {
     // Known by what its PodGroup can tell of it: texts of marks and owners may be of any length.
     gang_.spec.source = StorableSource(std::move(gang_.spec.source));
     gang_.spec.queue = ChooseQueue(declared_, members_, options_);
+    gang_.brings_quota = gang_.spec.queue.empty() && BringsQuota(members_, options_);
     SetTopology();
     // What makes no sense is not to be counted with.
     if (!gang_.problem.empty()) {

@@ -79,6 +79,7 @@ const MarkKey kKeys[] = {
     {MarkField::kYunikornQueue, Where::kAnnotation, "yunikorn.apache.org/queue"},
     {MarkField::kYunikornBareQueue, Where::kLabel, "queue"},
     {MarkField::kKueueQueue, Where::kLabel, "kueue.x-k8s.io/cluster-queue-name"},
+    {MarkField::kKueueAdmitted, Where::kLabel, "kueue.x-k8s.io/podset"},
     {MarkField::kKueueRequired, Where::kAnnotation, "kueue.x-k8s.io/podset-required-topology"},
     {MarkField::kKueuePreferred, Where::kAnnotation, "kueue.x-k8s.io/podset-preferred-topology"},
     {MarkField::kKueueSlice, Where::kAnnotation, "kueue.x-k8s.io/podset-slice-required-topology"},
@@ -122,7 +123,7 @@ class MarkSheet final {
   void KeepQueues() {
     for (size_t i = 0; i < texts_.size(); ++i) {
       const auto field = static_cast<MarkField>(i);
-      if (field < MarkField::kOwnQueue || field > MarkField::kKueueQueue) texts_[i] = {};
+      if (field < MarkField::kOwnQueue || field > MarkField::kKueueAdmitted) texts_[i] = {};
     }
   }
 
@@ -210,6 +211,10 @@ void PackMarks(const Pod& pod, const ForeignKinds& kinds, std::string& packed) {
   if (!sheet[MarkField::kKueueParent].empty()) sheet[MarkField::kKueue] = {};
   sheet[MarkField::kKueueParent] = {};
   if (!sheet[MarkField::kGrove].empty()) sheet[MarkField::kPodName] = pod.meta.name;
+  // Older versions of Kueue write the one label without the other.
+  const bool admitted =
+      !sheet[MarkField::kKueueAdmitted].empty() || !sheet[MarkField::kKueueQueue].empty();
+  sheet[MarkField::kKueueAdmitted] = admitted ? "1" : "";
   // The index itself would make each pod different.
   if (sheet[MarkField::kLeads] != "0") sheet[MarkField::kLeads] = {};
   const bool owned = GatherOwner(pod, kinds, sheet);

@@ -76,6 +76,7 @@ enum class MarkField : uint8_t {
   kYunikornQueue,
   kYunikornBareQueue,  // heeded of pods in task groups alone
   kKueueQueue,
+  kKueueAdmitted,  // "1": Kueue says that it has admitted the pod
   // Where.
   kKueueRequired,
   kKueuePreferred,

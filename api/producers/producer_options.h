@@ -16,6 +16,9 @@ struct ProducerOptions {
   // For foreign groups that say "default", as those do whose users said nothing. One of ours that
   // is called so is meant only where `queues` says so.
   std::string default_queue;
+  // Pods that Kueue has admitted are charged to no Queue that they do not name. Any tenant can
+  // write the labels of Kueue, so this must not hold where nothing may start without a Queue.
+  bool kueue_brings_quota = true;
 };
 
 }  // namespace maniple

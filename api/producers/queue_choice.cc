@@ -48,4 +48,15 @@ std::string ChooseQueue(const ForeignSpec* declared, const std::vector<PodMarks>
   return queue;
 }
 
+bool BringsQuota(const std::vector<PodMarks>& members, const ProducerOptions& options) {
+  if (!options.kueue_brings_quota) return false;
+  bool some = false;
+  for (const PodMarks& marks : members) {
+    if (marks.Has(MarkField::kAnchor)) continue;
+    if (!marks.Has(MarkField::kKueueAdmitted)) return false;
+    some = true;
+  }
+  return some;
+}
+
 }  // namespace maniple

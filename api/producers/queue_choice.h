@@ -19,6 +19,11 @@ namespace maniple {
                                       const std::vector<PodMarks>& members,
                                       const ProducerOptions& options);
 
+// Whether all of the pods come with quota that Kueue has given them, so that no default is charged
+// for them. Their labels say so; nothing that is watched proves it.
+[[nodiscard]] bool BringsQuota(const std::vector<PodMarks>& members,
+                               const ProducerOptions& options);
+
 // The smallest text that a pod has in the field; "": none has one.
 [[nodiscard]] absl::string_view SmallestMark(MarkField field, const std::vector<PodMarks>& members);
 

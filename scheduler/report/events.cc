@@ -133,6 +133,12 @@ EventNote MarksPassedOverEvent(const Gang& gang) {
   return Told(OnGang(gang), EventType::kNormal, "MarksPassedOver", gang.passed_over);
 }
 
+EventNote PodGroupRefusedEvent(const Gang& gang, absl::string_view why) {
+  return Told(
+      OnGang(gang), EventType::kWarning, "PodGroupRefused",
+      absl::StrCat("it is scheduled, but no PodGroup can be made that stands for it: ", why));
+}
+
 EventNote MigProposedEvent(const MigChange& change) {
   return Told(OnNode(change.node), EventType::kNormal, "MigConfigProposed",
               absl::StrCat("dry run: nvidia.com/mig.config would be set from ", change.from, " to ",

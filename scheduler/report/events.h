@@ -30,6 +30,8 @@ namespace maniple {
 [[nodiscard]] EventNote GroupMissingEvent(const Gang& gang, const Member& member);
 // Its pods carry marks of several gangs, and the first mark decided.
 [[nodiscard]] EventNote MarksPassedOverEvent(const Gang& gang);
+// No PodGroup of ours can be made that stands for it.
+[[nodiscard]] EventNote PodGroupRefusedEvent(const Gang& gang, absl::string_view why);
 
 struct NodeReference {
   std::string name, uid;

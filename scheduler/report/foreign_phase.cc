@@ -27,13 +27,17 @@ absl::string_view Xk8sPhase(const ForeignPhaseFacts& facts) {
 }
 
 absl::string_view VolcanoPhase(const ForeignPhaseFacts& facts) {
+  // What is left of a gang that has started runs on.
+  const bool is_left =
+      facts.standing.reason == WaitReason::kQuorumLost && facts.assembly.counts.bound > 0;
   switch (facts.standing.phase) {
     case GangPhase::kWaiting:
     case GangPhase::kPending:
+      if (is_left) return "Running";
       return facts.queue_admits && facts.standing.reason != WaitReason::kInvalidSpec ? "Inqueue"
                                                                                      : "Pending";
     case GangPhase::kBinding:
-      return "Inqueue";
+      return is_left ? "Running" : "Inqueue";
     case GangPhase::kRunning:
       return "Running";
     case GangPhase::kCompleted:

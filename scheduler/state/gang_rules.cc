@@ -51,7 +51,7 @@ bool GangRules::MayPreempt(const Gang& gang) const {
 
 absl::string_view GangRules::QueueOf(const Gang& gang) const {
   if (gang.admitted_queue.has_value()) return *gang.admitted_queue;
-  if (!gang.spec.queue.empty()) return gang.spec.queue;
+  if (!gang.spec.queue.empty() || gang.brings_quota) return gang.spec.queue;
   const auto it = namespace_queues_.find(gang.key.namespace_name);
   return it != namespace_queues_.end() ? it->second : default_queue_;
 }

@@ -82,6 +82,7 @@ GangId GangTable::GangOf(const Pod& pod, const PodPlace& place, GangId last) {
     gang.group_uid = pod.meta.uid;
     gang.created = pod.meta.created;
     gang.spec.queue = place.queue;
+    gang.brings_quota = place.brings_quota;
     gang.spec.preempts = pod.preempts;
   }
   return gang.id;
@@ -96,7 +97,8 @@ bool GangTable::IsPlaceOf(GangId id, const Pod& pod, const PodPlace& place) cons
   const bool single = gang.key.dialect == GangDialect::kSingleton;
   if (single != place.group_name.empty()) return false;
   if (!single) return gang.key.name == place.group_name;
-  return gang.key.name == pod.meta.name && gang.spec.queue == place.queue;
+  return gang.key.name == pod.meta.name && gang.spec.queue == place.queue &&
+         gang.brings_quota == place.brings_quota;
 }
 
 void GangTable::NoteSubGroup(PodId pod, absl::string_view sub_group) {
@@ -120,6 +122,7 @@ GangId GangTable::Rehome(const Rehoming& who, const PodPlace& place, Delta& delt
     gang.group_uid = member.uid;
     gang.created = member.created;
     gang.spec.queue = place.queue;
+    gang.brings_quota = place.brings_quota;
     gang.spec.preempts = member.preempts;
     gang.on_hold = member.own_hold;
   }

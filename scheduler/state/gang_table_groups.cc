@@ -105,6 +105,7 @@ void GangTable::SetForeign(const GangKey& key, std::shared_ptr<const ForeignGang
   gang.created = foreign->created;
   gang.problem = foreign->problem;
   gang.foreign = std::move(foreign);
+  gang.brings_quota = gang.foreign->brings_quota;
   // What runs stays the gang that it was while its declaration makes no sense.
   const bool was_known = was_foreign ? !is_another : gang.stand_in.has_value();
   if (gang.problem.empty() || !was_known) {
@@ -120,6 +121,7 @@ void GangTable::SetForeign(const GangKey& key, std::shared_ptr<const ForeignGang
 // The PodGroup that stood for the gang exists until the garbage collector takes it.
 void GangTable::Undeclare(Gang& gang, Delta& delta) {
   gang.foreign.reset();
+  gang.brings_quota = false;
   const std::optional<StandIn> stand_in = std::exchange(gang.stand_in, std::nullopt);
   if (!stand_in.has_value()) {
     gang.group_uid.clear();

@@ -32,7 +32,8 @@ LoopOptions LoopOptionsFor(const SchedulerConfig& config) {
 ProducerOptions ProducerOptionsFor(const SchedulerConfig& config) {
   return {.kinds = config.producers.kinds,
           .queues = config.producers.queues,
-          .default_queue = config.default_queue};
+          .default_queue = config.default_queue,
+          .kueue_brings_quota = config.without_queue == WithoutQueue::kAllow};
 }
 
 void WatchProducers(const SchedulerConfig& config, ClusterClientOptions& out) {

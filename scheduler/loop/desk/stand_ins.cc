@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/fingerprint.h"
+#include "scheduler/report/events.h"
 #include "scheduler/report/foreign_phase.h"
 
 namespace maniple {
@@ -17,8 +18,12 @@ constexpr absl::Duration kSilentFor = absl::Seconds(1);
 // A write shows in the watch by then, unless another has taken its place.
 constexpr absl::Duration kStandInShowsWithin = absl::Seconds(10);
 
-// The pause between two reasons that a foreign group is told.
-constexpr absl::Duration kBetweenReasons = absl::Seconds(1);
+// The pause between two writes of one kind about one object; the newest is written.
+constexpr absl::Duration kBetweenWrites = absl::Seconds(1);
+
+// An object that is about to show in the watch, or a right that is about to be given, is no
+// trouble.
+constexpr int kRefusalsBeforeTelling = 2;
 
 // For so long the PodGroup keeps the memory that its gang has run.
 constexpr absl::Duration kKeptAfterLastPod = absl::Minutes(10);
@@ -73,11 +78,18 @@ void StandIns::KeepStandIn(Case& c, const Standing& standing) {
   StandInWork& work = *record.stand_in;
   if (work.under_way) return;  // its reply brings us back
   if (work.goes) work = {};
-  if (c.now < work.again_at) {
-    record.status_due = std::min(record.status_due, work.again_at);
+  if (!stands) TellTroubleOnce(c, work);
+  // What has arrived, and is no longer what is to be said, is not waited for.
+  const bool overtaken = stands && work.trouble.empty() && work.sent != spec;
+  absl::Time due = overtaken ? c.now : work.again_at;
+  if (stands) due = std::max(due, record.spec_written + kBetweenWrites);
+  if (c.now < due) {
+    record.status_due = std::min(record.status_due, due);
     return;
   }
+  if (stands) record.spec_written = c.now;
   work.under_way = true;
+  work.sent = spec;
   const GangKey& key = c.gang.key;
   desk_.Send({.kind = ErrandKind::kStandIn, .gang = c.gang.id},
              stands ? PodGroupSpecRequest(key.namespace_name, key.name, c.gang.stand_in->uid, spec)
@@ -85,6 +97,18 @@ void StandIns::KeepStandIn(Case& c, const Standing& standing) {
                                            .name = key.name,
                                            .spec = std::move(spec),
                                            .owner = c.gang.foreign->owner}));
+}
+
+void StandIns::TellTroubleOnce(const Case& c, StandInWork& work) {
+  if (work.refusals < kRefusalsBeforeTelling || std::exchange(work.told, true)) return;
+  desk_.SendEvent(PodGroupRefusedEvent(c.gang, work.trouble), c.now);
+}
+
+// The server's own words may change at each attempt, and each change would be a write to each pod.
+absl::string_view StandIns::TroubleOf(const Case& c) {
+  const Rare<StandInWork>& work = c.record.stand_in;
+  const bool told = work.has_value() && work->told && !c.gang.stand_in.has_value();
+  return told ? "; no PodGroup can be made for it, as an event says" : "";
 }
 
 void StandIns::DropStandIn(Case& c) {
@@ -111,6 +135,8 @@ void StandIns::HearStandIn(GangId id, const WriteResult& result, absl::Time now)
   desk_.to_report.insert(id);
   if (Succeeded(result)) {
     work.trouble.clear();
+    work.told = false;
+    work.refusals = 0;
     work.again_at = now + kStandInShowsWithin;
     return;
   }
@@ -118,11 +144,15 @@ void StandIns::HearStandIn(GangId id, const WriteResult& result, absl::Time now)
   const bool exists = result.http_status == 409 && result.status.reason == "AlreadyExists";
   work.trouble = exists ? "a PodGroup of its name is there already, and does not stand for it"
                         : result.status.message;
+  // A server that is busy, or cannot be reached, has refused nothing.
+  if (result.http_status / 100 == 4 && result.http_status != 429) ++work.refusals;
   work.again_at = now + work.backoff.Next(desk_.random);
 }
 
 // Each is sent once: what somebody else writes over it is not fought for while the phase stays.
-absl::Time StandIns::ConditionDue(Case& c, const Standing& standing) const {
+absl::Time StandIns::ConditionDue(Case& c, absl::string_view phase,
+                                  const Standing& standing) const {
+  if (phase == "Running") return absl::InfiniteFuture();  // also of one that has lost members
   const bool waits = standing.phase == GangPhase::kWaiting || standing.phase == GangPhase::kPending;
   const bool has_one = c.gang.foreign->status->dialect == ForeignStatusTarget::Dialect::kVolcano;
   if (!waits || !has_one) return absl::InfiniteFuture();
@@ -132,7 +162,7 @@ absl::Time StandIns::ConditionDue(Case& c, const Standing& standing) const {
     if (c.gang.status.reason != WaitReasonName(standing.reason)) return absl::InfinitePast();
     told = ConditionOf(standing, absl::InfinitePast());
   }
-  if (told->reason != standing.reason) return told->at + kBetweenReasons;
+  if (told->reason != standing.reason) return absl::InfinitePast();
   if (told->words == FingerprintOf(standing.message)) return absl::InfiniteFuture();
   return told->at + desk_.options.status_interval;
 }
@@ -145,10 +175,12 @@ void StandIns::TellProducer(Case& c, const Standing& standing) {
       target->dialect, {.standing = standing, .assembly = c.assembly, .queue_admits = admits});
   GangRecord& record = c.record;
   const bool stays = phase.empty() || phase == target->phase;
-  if (const absl::Time due = stays ? ConditionDue(c, standing) : c.now; due > c.now) {
+  const absl::Time wanted = stays ? ConditionDue(c, phase, standing) : c.now;
+  const bool under_way = record.phase.has_value() && record.phase->under_way;
+  if (wanted > c.now && !under_way) record.phase.reset();
+  const absl::Time due = std::max(wanted, record.phase_written + kBetweenWrites);
+  if (due > c.now) {
     record.status_due = std::min(record.status_due, due);
-    const bool under_way = record.phase.has_value() && record.phase->under_way;
-    if (!under_way) record.phase.reset();
     return;
   }
   if (!record.phase.has_value()) record.phase.emplace();
@@ -159,6 +191,7 @@ void StandIns::TellProducer(Case& c, const Standing& standing) {
     record.status_due = std::min(record.status_due, work.again_at);
     return;
   }
+  record.phase_written = c.now;
   work.under_way = true;
   work.sent = std::string(phase);
   const bool volcano = target->dialect == ForeignStatusTarget::Dialect::kVolcano;
@@ -196,6 +229,7 @@ void StandIns::HearPhase(const Errand& errand, const WriteResult& result, absl::
     if (volcano) {
       volcano_has_status_ = false;
       work.sent.clear();
+      it->second->phase_written = absl::InfinitePast();
       return;
     }
   }

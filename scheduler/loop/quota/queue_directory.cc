@@ -34,6 +34,19 @@ std::string NotAdmittedText(const std::string& queue, const std::string& namespa
   return absl::StrCat("queue \"", queue, "\" does not admit namespace \"", namespace_name, "\"");
 }
 
+// The PodGroup that stands for a foreign gang follows its producer: what is set there is lost.
+std::string WhereToNameOne(const Gang& gang) {
+  if (gang.foreign == nullptr) {
+    return "spec.queue of the PodGroup, or of a single pod the label scheduling.maniple.dev/queue";
+  }
+  if (!gang.foreign->owner.has_value()) {
+    return "the label scheduling.maniple.dev/queue of its pods";
+  }
+  const GangSource& source = gang.spec.source;
+  return absl::StrCat("the label scheduling.maniple.dev/queue of its pods or of ", source.kind, " ",
+                      source.name);
+}
+
 // A gang that is on hold or misses members is not kept waiting by its Queue.
 bool CouldStart(const QueueCount& count) {
   return count.pending > 0 && count.reason != WaitReasonName(WaitReason::kSchedulingGated) &&
@@ -90,7 +103,7 @@ QueueDirectory::Entry& QueueDirectory::Exists(const std::string& name, const std
   return entry;
 }
 
-std::optional<QueueRefusal> QueueDirectory::RefusalWithoutQueue() const {
+std::optional<QueueRefusal> QueueDirectory::RefusalWithoutQueue(const Gang& gang) const {
   switch (without_queue_) {
     case WithoutQueue::kAllow:
       return std::nullopt;
@@ -99,15 +112,16 @@ std::optional<QueueRefusal> QueueDirectory::RefusalWithoutQueue() const {
   }
   return QueueRefusal{
       WaitReason::kQueueNotFound,
-      "it names no Queue, and nothing starts without one here (withoutQueue: Refuse): set "
-      "spec.queue of the PodGroup, or of a single pod the label scheduling.maniple.dev/queue; or "
-      "have a default given to the namespace (label scheduling.maniple.dev/default-queue) or to "
-      "all (defaultQueue of the configuration)"};
+      absl::StrCat(
+          "it names no Queue, and nothing starts without one here (withoutQueue: Refuse): set ",
+          WhereToNameOne(gang),
+          "; or have a default given to the namespace (label scheduling.maniple.dev/default-queue) "
+          "or to all (defaultQueue of the configuration)")};
 }
 
 std::optional<QueueRefusal> QueueDirectory::RefusalOf(const Gang& gang,
                                                       const QuotaBook& book) const {
-  if (gang.queue.empty()) return RefusalWithoutQueue();
+  if (gang.queue.empty()) return RefusalWithoutQueue(gang);
   const auto it = queues_.find(gang.queue);
   const std::string name = absl::StrCat("queue \"", gang.queue, "\"");
   if (it == queues_.end() || !it->second.exists) {

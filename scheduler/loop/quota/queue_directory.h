@@ -127,7 +127,7 @@ class QueueDirectory final {
   [[nodiscard]] QueueView ViewOf(const std::string& name, const Entry& entry, const QuotaBook& book,
                                  absl::Time now) const;
   static void TellReasons(const Entry& entry, QueueView& view);
-  [[nodiscard]] std::optional<QueueRefusal> RefusalWithoutQueue() const;
+  [[nodiscard]] std::optional<QueueRefusal> RefusalWithoutQueue(const Gang& gang) const;
   [[nodiscard]] bool Selects(const Entry& entry, const std::string& namespace_name) const;
   [[nodiscard]] QueueStatus StatusOf(const Entry& entry, const QuotaBook& book, absl::Time now);
   // Usage that runs on without any other change is told now and then.

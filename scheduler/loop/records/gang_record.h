@@ -22,6 +22,7 @@
 #include "scheduler/loop/records/node_charges.h"
 #include "scheduler/loop/records/node_request.h"
 #include "scheduler/loop/records/reservation.h"
+#include "scheduler/loop/records/stand_in_work.h"
 #include "scheduler/loop/records/waiting_for.h"
 #include "scheduler/report/reason.h"
 #include "scheduler/report/status.h"
@@ -74,30 +75,6 @@ struct SearchMemory {
   std::optional<absl::Time> slot = {};         // when it may search for long
   absl::Time again_at = absl::InfinitePast();  // after one that gave up
   std::optional<Backoff> backoff = {};         // since the last one that did not
-};
-
-// Work under way for the PodGroup that stands for a gang which somebody else declares.
-struct StandInWork {
-  bool under_way = false;
-  bool goes = false;                           // no pod is left: it is to be deleted
-  absl::Time again_at = absl::InfinitePast();  // nothing is sent before
-  Backoff backoff{{.first = absl::Milliseconds(500), .most = absl::Seconds(30)}};
-  std::string trouble;  // why there is none, for people; "" = nothing is known
-};
-
-// Work under way for the status of the foreign group itself.
-struct PhaseWork {
-  bool under_way = false;
-  absl::Time again_at = absl::InfinitePast();
-  Backoff backoff{{.first = absl::Milliseconds(500), .most = absl::Seconds(30)}};
-  std::string sent;  // until the watch shows it
-};
-
-// What a condition of the foreign group itself has said last.
-struct ToldCondition {
-  WaitReason reason = WaitReason::kWaitingForMembers;
-  uint64_t words = 0;  // a fingerprint of its message; 0: it has not arrived
-  absl::Time at = absl::InfinitePast();
 };
 
 struct GangRecord {
@@ -176,6 +153,8 @@ struct GangRecord {
   Rare<StandInWork> stand_in;
   Rare<PhaseWork> phase;
   Rare<ToldCondition> told_condition;  // none: it has none, or nothing is known
+  // When the spec of what stands for it, and the status of the foreign group, were written last.
+  absl::Time spec_written = absl::InfinitePast(), phase_written = absl::InfinitePast();
 
   // NodeAsks.
   Rare<NodeRequest> node_request;

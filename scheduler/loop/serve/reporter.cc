@@ -255,6 +255,7 @@ void Reporter::TellPod(Case& c, const Member& member, const WaitingFor& waits) {
   const auto told = c.record.told.find(member.pod);
   const bool new_to_us = told == c.record.told.end();
   PodWaits condition{.reason = std::string(reason), .message = PodWaitText(c.gang, waits.reason)};
+  absl::StrAppend(&condition.message, StandIns::TroubleOf(c));
   condition.nominated = NominationOf(c, member);
   const bool shows_all = member.waiting_reason == reason &&
                          !(member.nominated && condition.nominated == std::string());

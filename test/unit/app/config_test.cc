@@ -187,6 +187,8 @@ TEST(SchedulerConfig, SaysWhichQueuesStandForTheirsAndWhichStatusesAreWritten) {
   EXPECT_THAT(options.queues,
               ElementsAre(testing::Pair("a", "team-a"), testing::Pair("z", "team-z")));
   EXPECT_EQ(options.default_queue, "shared");
+  EXPECT_TRUE(options.kueue_brings_quota);
+  EXPECT_FALSE(ProducerOptionsFor(*Parse("withoutQueue: Refuse")).kueue_brings_quota);
   EXPECT_EQ(options.kinds.size(), BuiltinForeignKinds().size());
 }
 

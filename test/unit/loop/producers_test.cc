@@ -135,6 +135,19 @@ TEST_F(LoopVolcanosCondition, IsWrittenAgainWhenItDidNotArrive) {
   EXPECT_THAT(Condition("message"), HasSubstr("2 of 4"));
 }
 
+TEST_F(LoopVolcanosCondition, StaysWithThePhaseWhenAMemberIsLost) {
+  Put({.kind = kVolcano, .name = "train", .spec = R"({"minMember":2})"});
+  SubmitPods(0, 2);
+  d_.Settle(absl::Seconds(5));
+  ASSERT_EQ(PhaseOf(kVolcano, "train"), "Running");
+  const int writes = Writes();
+  d_.api.Delete(ResourceKind::kPod, "train-0");
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(PhaseOf(kVolcano, "train"), "Running");
+  EXPECT_EQ(Condition("type"), "Scheduled");
+  EXPECT_EQ(Writes(), writes);
+}
+
 TEST_F(LoopProducers, AVolcanoGroupOfAQueueThatIsNotThereKeepsItsPodsBack) {
   Put({.kind = kVolcano, .name = "lost", .spec = R"({"minMember":1,"queue":"nowhere"})"});
   Submit({.prefix = "lost", .to = 1, .annotation = "scheduling.k8s.io/group-name", .text = "lost"});
@@ -239,6 +252,28 @@ TEST_F(LoopProducers, AGangStartsThoughNothingMayStandForIt) {
   d_.Settle(absl::Seconds(5));
   EXPECT_EQ(BoundOf("train"), 2);
   EXPECT_THAT(StandingFor("train"), IsEmpty());
+}
+
+TEST_F(LoopProducers, ThatNothingCanStandForAGangIsToldOnceAndTakenBack) {
+  const auto says = [this] {
+    return absl::StrContains(d_.api.FindPod("train-0")->scheduled_condition->message,
+                             "no PodGroup can be made for it");
+  };
+  d_.api.Break({.on = "POST /apis/scheduling.maniple.dev", .times = -1, .code = 403});
+  Put({.kind = kXk8s, .name = "train", .spec = R"({"minMember":3})"});
+  SubmitXk8s("train", 0, 1);
+  d_.Settle(absl::Minutes(10));
+  EXPECT_TRUE(says());
+  EXPECT_LE(d_.api.Count("PATCH /api/v1/namespaces/default/pods/train-0/status"), 2);
+  EXPECT_EQ(std::ranges::count_if(d_.api.events_created(),
+                                  [](const std::string& event) {
+                                    return absl::StartsWith(event, "PodGroupRefused");
+                                  }),
+            1);
+  d_.api.Mend();
+  d_.Settle(absl::Minutes(1));
+  EXPECT_THAT(StandingFor("train"), SizeIs(1));
+  EXPECT_FALSE(says());
 }
 
 TEST_F(LoopProducers, SomebodyElsesPodGroupOfTheSameNameIsNotAdopted) {

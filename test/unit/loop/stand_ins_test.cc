@@ -1,5 +1,6 @@
 // PodGroups that stand for gangs which others declare. Fears: a write is sent twice, or never
-// again; one is made for a gang with nothing to say; one that nobody needs stays, or goes early.
+// again, or too often; one is made for a gang with nothing to say; one that nobody needs stays, or
+// goes early.
 #include "scheduler/loop/desk/stand_ins.h"
 
 #include <gmock/gmock.h>
@@ -51,6 +52,21 @@ class StandInsTest : public ::testing::Test {
   }
   void Hear(int http_status) {
     stand_ins_.HearStandIn(gang_.id, {.http_status = http_status}, now_);
+  }
+  // The phases that are written to the foreign group, as they follow from a look at it.
+  int PhasesToldOf(GangPhase phase) {
+    Case c = Now();
+    c.record.status_due = absl::InfiniteFuture();
+    stand_ins_.TellProducer(c, {.phase = phase, .reason = WaitReason::kNoFit});
+    return static_cast<int>(std::exchange(desk_.writes, {}).size());
+  }
+  void HearPhase(int http_status) {
+    stand_ins_.HearPhase({.gang = gang_.id}, {.http_status = http_status}, now_);
+  }
+  void IsXk8sGroup(const char* phase) {
+    ForeignGang foreign;
+    foreign.status = ForeignStatusTarget{.path = "/path", .phase = phase};
+    gang_.foreign = std::make_shared<const ForeignGang>(std::move(foreign));
   }
   // As the watch shows it.
   void Stands(int32_t min_member) {
@@ -115,6 +131,44 @@ TEST_F(StandInsTest, FollowsTheWordOfTheProducer) {
   Hear(200);
   Stands(7);
   EXPECT_THAT(Writes(kWaits), IsEmpty());
+}
+
+TEST_F(StandInsTest, FollowsTheProducerOnceASecondWithItsLastWord) {
+  Stands(gang_.spec.min_member);
+  for (int32_t minimum = 2; minimum < 5; ++minimum) {
+    gang_.spec.min_member = minimum;
+    EXPECT_THAT(Writes(kWaits), ElementsAre("PATCH"));
+    Hear(200);
+    Stands(minimum);
+    EXPECT_THAT(Writes(kWaits), IsEmpty());
+    gang_.spec.min_member = 7;
+    EXPECT_THAT(Writes(kWaits), IsEmpty());
+    EXPECT_EQ(Due(), absl::Seconds(1));
+    now_ += absl::Seconds(1);
+  }
+  EXPECT_THAT(Writes(kWaits), ElementsAre("PATCH"));
+}
+
+TEST_F(StandInsTest, DoesNotWaitForTheWatchToShowAWordThatIsOvertaken) {
+  Stands(1);
+  gang_.spec.min_member = 2;
+  EXPECT_THAT(Writes(kWaits), ElementsAre("PATCH"));
+  Hear(200);
+  gang_.spec.min_member = 3;
+  now_ += absl::Seconds(1);
+  EXPECT_THAT(Writes(kWaits), ElementsAre("PATCH"));
+}
+
+TEST_F(StandInsTest, AForeignGroupIsToldOnceASecondAndItsLastPhaseAtLast) {
+  IsXk8sGroup("");
+  EXPECT_EQ(PhasesToldOf(GangPhase::kWaiting), 1);
+  HearPhase(200);
+  IsXk8sGroup("Pending");
+  now_ += absl::Milliseconds(400);
+  EXPECT_EQ(PhasesToldOf(GangPhase::kRunning), 0);
+  EXPECT_EQ(Due(), absl::Milliseconds(600));
+  now_ += absl::Milliseconds(600);
+  EXPECT_EQ(PhasesToldOf(GangPhase::kRunning), 1);
 }
 
 TEST_F(StandInsTest, GoesTenMinutesAfterTheLastPod) {

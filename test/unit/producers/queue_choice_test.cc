@@ -1,6 +1,6 @@
 // The Queue of a foreign gang. Fears: a later source goes before an earlier one; a queue that Kueue
-// knows is taken for one of ours; a default of theirs hides what a pod says; the order of the pods
-// decides.
+// knows is taken for one of ours, or one pod of Kueue frees a gang of quota; a default of theirs
+// hides what a pod says; the order of the pods decides.
 #include "api/producers/queue_choice.h"
 
 #include <gtest/gtest.h>
@@ -94,6 +94,18 @@ TEST_F(QueueChoice, AQueueOfKueueCountsOnlyIfItIsMapped) {
   EXPECT_EQ(Chosen(), "");
   options_.queues = {{"cluster", "ours"}};
   EXPECT_EQ(Chosen(), "ours");
+}
+
+TEST_F(QueueChoice, PodsThatKueueHasAdmittedBringTheirQuotaIfAllOfThemAre) {
+  EXPECT_FALSE(BringsQuota(pods_.marks(), options_)) << "there are none";
+  Label("kueue.x-k8s.io/podset", "main");
+  Label(kKueue, "cluster");
+  EXPECT_TRUE(BringsQuota(pods_.marks(), options_));
+  options_.kueue_brings_quota = false;
+  EXPECT_FALSE(BringsQuota(pods_.marks(), options_)) << "labels of tenants prove nothing";
+  options_.kueue_brings_quota = true;
+  Label("unrelated", "a");
+  EXPECT_FALSE(BringsQuota(pods_.marks(), options_));
 }
 
 TEST_F(QueueChoice, TheirDefaultIsOursAndWithoutOneSaysNothing) {

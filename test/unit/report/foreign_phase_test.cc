@@ -61,6 +61,15 @@ TEST(ForeignPhases, VolcanoMakesPodsAsSoonAsTheQueueAdmits) {
   });
 }
 
+TEST(ForeignPhases, VolcanosStaysRunningWhileWhatIsLeftOfAGangRuns) {
+  for (const GangPhase phase : {GangPhase::kWaiting, GangPhase::kBinding}) {
+    PhaseCase one{.standing = {.phase = phase, .reason = WaitReason::kQuorumLost}};
+    EXPECT_EQ(PhaseOf(Dialect::kVolcano, one), "Inqueue");
+    one.assembly.counts.bound = 1;
+    EXPECT_EQ(PhaseOf(Dialect::kVolcano, one), "Running");
+  }
+}
+
 TEST(ForeignPhases, SchedulingIsSaidOfGangsWhoseMembersExist) {
   ForEachCase([](const PhaseCase& one) {
     const GangPhase phase = one.standing.phase;
