@@ -73,7 +73,7 @@ Conditions of a PodGroup bear these reasons, too: `MembersReady` (as many pods e
 |---|---|---|
 | `Bound` | PodGroup, pod without one | The quorum is bound, to so many nodes. |
 | `Scheduled` | pod | It was assigned to a node, as kube-scheduler says it. |
-| `Undone` | PodGroup | Not all of the quorum could be bound; what was bound was deleted. |
+| `Undone` | PodGroup | Not all of the quorum, or of its next stage, could be bound; what was bound was deleted. |
 | `QuorumLost` | PodGroup | Members were lost, and the quorum is missing. |
 | `Evicted` | PodGroup | The quorum was not restored in time; the rest was deleted. |
 | `Preempting` | PodGroup, pod without one | Others are evicted to make room for it. |
