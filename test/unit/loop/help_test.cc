@@ -177,6 +177,25 @@ TEST_F(LoopHelpTest, AGangThatLacksMembersMayStartWithASmallerQuorum) {
   EXPECT_THAT(HelpFor("w"), ElementsAre("a quorum of 2 instead of 5"));
 }
 
+// A smaller quorum would not let it pass the head of its Queue.
+TEST_F(LoopHelpTest, AGangThatLacksMembersBehindAHeadIsNotAdvised) {
+  d_.Nodes(1, 8);
+  Queue queue;
+  queue.meta.name = "strict";
+  queue.ordering = QueueOrdering::kStrictFifo;
+  d_.api.Put(queue);
+  d_.Submit({.gang = "before", .pods = 1, .min_member = 2, .queue = "strict", .priority = 3});
+  d_.Submit({.gang = "after", .pods = 1, .min_member = 2, .queue = "strict"});
+  d_.Settle();
+  EXPECT_THAT(HelpFor("after"), ElementsAre("a quorum of 1 instead of 2"));
+  d_.Submit({.gang = "other"});
+  d_.Settle();
+  d_.Submit({.gang = "head", .queue = "strict", .priority = 2});
+  d_.Settle();
+  EXPECT_NE(Question("before"), nullptr);
+  EXPECT_EQ(Question("after"), nullptr);
+}
+
 TEST_F(LoopHelpTest, NothingIsAskedOfWhoRunsOrIsUnknownOrWaitsForItsQueue) {
   d_.Nodes(1, 8);
   d_.Submit({.gang = "runs", .pods = 1});
