@@ -120,6 +120,7 @@ struct QuotaShortage {
   QuotaNodeId queue;
   QuotaCellId cell;
   Amount needs, available, potential;
+  Amount used;  // by others than the gang: its own holds are not charged, as in the question
 };
 
 struct Rejection {

@@ -88,6 +88,26 @@ TEST_F(LoopHelpTest, SaysWhenAGangIsExpectedToEndWhereThatIsKnown) {
                                      TimeText(d_.now + absl::Hours(2))));
 }
 
+// It cannot end, and who runs had not used what was held for it.
+TEST_F(LoopHelpTest, AGangThatOnlyHasRoomHeldIsSaidToWait) {
+  d_.Nodes(2, 8);
+  Queue queue;
+  queue.meta.name = "q";
+  queue.ordering = QueueOrdering::kBackfill;
+  queue.quotas = {{.resources = {{.resource = kGpuResource, .nominal = Amount(16)}}}};
+  d_.api.Put(queue);
+  d_.Submit({.gang = "long", .queue = "q", .expected_runtime = absl::Hours(1)});
+  d_.Settle();
+  d_.Submit({.gang = "big", .pods = 2, .queue = "q"});
+  d_.Settle(absl::Seconds(2));
+  EXPECT_THAT(d_.ViewOf("big")->message, HasSubstr("has 8 left (nominal 16, used 8,"));
+  ASSERT_TRUE(d_.ViewOf("big")->planned_start.has_value());
+  d_.Submit({.gang = "w", .queue = "q"});
+  d_.Settle(absl::Seconds(2));
+  EXPECT_THAT(HelpFor("w"),
+              Contains("the deletion of default/big, which waits and has room held for it"));
+}
+
 TEST_F(LoopHelpTest, QuotaIsNamedForTheQueueAndForTheCohortAbove) {
   d_.Nodes(4, 8);
   PutQueue("team", 8, "research");
