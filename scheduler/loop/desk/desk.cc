@@ -86,6 +86,11 @@ void Desk::Recall(GangRecord& record, const Gang& gang, absl::Time now) {
   if (gang.status.quorum_met > 0) record.quorum_met = gang.status.quorum_met;
   if (gang.status.initial_share_preemption_used) record.initial_share_used = true;
   record.domains = gang.status.placement_domains;
+  // Who has reported on it has told this, too.
+  if (!gang.status.phase.empty()) {
+    if (!gang.passed_over.empty()) record.told_passed_over = true;
+    if (!PriorityTrouble(gang).empty()) record.told_priority = true;
+  }
   std::vector<LeftFor> left_for = ParseLeftFor(gang.status.preempted_by);
   if (!left_for.empty()) record.left_for = std::move(left_for);
   const bool preempted = gang.status.reason == WaitReasonName(WaitReason::kPreempted);
