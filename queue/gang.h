@@ -119,6 +119,7 @@ struct Gang {
   std::string told_queue;       // … by the annotation of a bound member, of any author
   int32_t ran_alone = 0;        // members that ran by themselves before they were of this gang
   int32_t priority = 0;         // lower of the class's value and the highest member priority
+  bool class_missing = false;   // it names a PriorityClass that is not there
   bool preempts = true;         // its PodGroup, its class and its quorum let it
   std::vector<Member> members;  // by (rank, name)
   CleanedMembers cleaned;

@@ -344,6 +344,10 @@ std::optional<QueueItem> GangQueue::BlockerOf(QueueItem item) const {
   return impl_->quorums.BlockerOf(it->second.order.queue)->item;
 }
 
+bool GangQueue::HoldsUp(const OrderKey& order) const {
+  return impl_->quorums.Held({.item = {}, .order = order});
+}
+
 std::vector<QueueItem> GangQueue::HeldUp(QuotaNodeId queue) const {
   std::vector<QueueItem> items;
   for (const Lanes* lanes : {&impl_->quorums, &impl_->surpluses}) {

@@ -100,6 +100,8 @@ class GangQueue final {
   [[nodiscard]] absl::Time NextDeadline() const;
   // In a StrictFIFO Queue: the parked item that holds the ready one up; none: nothing does.
   [[nodiscard]] std::optional<QueueItem> BlockerOf(QueueItem item) const;
+  // Would it hold up a quorum of this order, too, if that were offered now?
+  [[nodiscard]] bool HoldsUp(const OrderKey& order) const;
   // Ready items that a parked one of their Queue holds up.
   [[nodiscard]] std::vector<QueueItem> HeldUp(QuotaNodeId queue) const;
   // In the order of service within a Queue, as if all items were of one. For ParkedCannotStart:

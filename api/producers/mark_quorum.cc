@@ -17,6 +17,8 @@ namespace {
 
 // The lists of all pods of a gang are read anew whenever one of its pods says something else.
 constexpr size_t kMostListBytes = 64 << 10;
+// "namespace/name" of what Kubernetes lets exist.
+constexpr size_t kMostNameBytes = 63 + 1 + 253;
 
 std::string PathOf(MarkField field) {
   return absl::StrCat("metadata.annotations[", MarkWords(field), "] of a pod: ");
@@ -76,6 +78,43 @@ MarkQuorum OfKueue(const std::vector<PodMarks>& members) {
   return out;
 }
 
+// Koordinator's gangs that start together.
+struct Bundle {
+  std::vector<std::string> names;  // in the namespace of the pod, sorted
+  std::string elsewhere;           // one that is in another: "namespace/name"
+};
+Bundle BundleOf(const PodMarks& marks) {
+  const std::string own(marks.Get(MarkField::kKoordinator));
+  const Bundle alone{.names = {own}, .elsewhere = ""};
+  const absl::string_view text = marks.Get(MarkField::kKoordinatorGroups);
+  if (text.size() > kMostListBytes) return alone;
+  const absl::StatusOr<Json> list = Json::Parse(text);
+  absl::btree_set<std::string> names;
+  std::string elsewhere;
+  if (list.ok() && list->type() == Json::Type::kArray) {
+    for (const Json& item : list->items()) {
+      const std::pair<absl::string_view, absl::string_view> halves =
+          absl::StrSplit(item.AsString(), absl::MaxSplits('/', 1));
+      if (halves.second.empty()) continue;
+      if (halves.first == marks.Get(MarkField::kNamespace)) {
+        names.emplace(halves.second);
+      } else {
+        elsewhere = item.AsString();
+      }
+    }
+  }
+  if (!names.contains(own)) return alone;
+  return {.names = {names.begin(), names.end()}, .elsewhere = std::move(elsewhere)};
+}
+
+// Half of a bundle must not start: a gang is of one namespace.
+std::string TroubleOf(const Bundle& bundle) {
+  if (bundle.elsewhere.empty()) return "";
+  const bool told = bundle.elsewhere.size() <= kMostNameBytes;
+  return absl::StrCat(PathOf(MarkField::kKoordinatorGroups), told ? bundle.elsewhere : "one",
+                      " is of another namespace; only gangs of one namespace start together");
+}
+
 // Of gangs that start together each is a part; one that has no pod yet has to have one.
 MarkQuorum OfKoordinator(const std::vector<PodMarks>& members) {
   MarkQuorum out;
@@ -84,7 +123,9 @@ MarkQuorum OfKoordinator(const std::vector<PodMarks>& members) {
   for (const PodMarks& marks : members) {
     const absl::string_view own = marks.Get(MarkField::kKoordinator);
     if (lists.IsNew(marks, own)) {
-      for (const std::string& name : KoordinatorGroups(marks)) gangs[name];
+      const Bundle bundle = BundleOf(marks);
+      for (const std::string& name : bundle.names) gangs[name];
+      if (std::string trouble = TroubleOf(bundle); !trouble.empty()) out.problem = trouble;
     }
     gangs[std::string(own)].push_back(marks);
   }
@@ -133,23 +174,7 @@ MarkQuorum OfYunikorn(const std::vector<PodMarks>& members) {
 
 }  // namespace
 
-std::vector<std::string> KoordinatorGroups(const PodMarks& marks) {
-  const std::string own(marks.Get(MarkField::kKoordinator));
-  const absl::string_view text = marks.Get(MarkField::kKoordinatorGroups);
-  if (text.size() > kMostListBytes) return {own};
-  const absl::StatusOr<Json> list = Json::Parse(text);
-  absl::btree_set<std::string> names;
-  if (list.ok() && list->type() == Json::Type::kArray) {
-    for (const Json& item : list->items()) {
-      const std::pair<absl::string_view, absl::string_view> halves =
-          absl::StrSplit(item.AsString(), absl::MaxSplits('/', 1));
-      if (halves.first != marks.Get(MarkField::kNamespace) || halves.second.empty()) continue;
-      names.emplace(halves.second);
-    }
-  }
-  if (!names.contains(own)) return {own};
-  return {names.begin(), names.end()};
-}
+std::vector<std::string> KoordinatorGroups(const PodMarks& marks) { return BundleOf(marks).names; }
 
 MarkQuorum QuorumOfMarks(MarkField dialect, const std::vector<PodMarks>& members) {
   if (dialect == MarkField::kKueue) return OfKueue(members);

@@ -53,6 +53,7 @@ struct NodeBack {
 struct GangGone {
   std::string gang;                    // "namespace/name"
   std::optional<absl::Time> expected;  // none: nobody said how long it runs
+  bool waits = false;                  // it only has room held for it
 };
 using HelpfulChange = std::variant<MoreGpus, MoreNodes, MoreQuota, HigherPriority, SmallerQuorum,
                                    WiderLevel, NodeBack, GangGone>;

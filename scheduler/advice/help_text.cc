@@ -54,6 +54,9 @@ struct Words {
                               : absl::StrCat("node ", back.node, " without its taint ", back.taint);
   }
   std::string operator()(const GangGone& gone) const {
+    if (gone.waits) {
+      return absl::StrCat("the deletion of ", gone.gang, ", which waits and has room held for it");
+    }
     return absl::StrCat(
         "the end of ", gone.gang,
         gone.expected.has_value() ? absl::StrCat(", expected at ", TimeText(*gone.expected)) : "");

@@ -95,7 +95,9 @@ std::optional<FoundChange> FindGangGone(const Hypothesis& from, int64_t members_
     }
     Hypothesis with = EndGang(from, *gang);
     if (!trials.Starts(with)) continue;
-    return FoundChange{.change = GangGone{.gang = gang->name, .expected = gang->known_end},
+    return FoundChange{.change = GangGone{.gang = gang->name,
+                                          .expected = gang->known_end,
+                                          .waits = gang->members.empty()},
                        .after = std::move(with)};
   }
   return std::nullopt;

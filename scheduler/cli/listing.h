@@ -10,7 +10,7 @@
 
 namespace maniple {
 
-// Of a list of gangs those that wait, in order of service.
+// Of a list of gangs those that wait, by priority and waiting time.
 [[nodiscard]] Json ThoseWhoWait(const Json& gangs);
 // Of gangs that wait: when each is planned to start, as far as room is held.
 [[nodiscard]] std::string StartTable(const Json& gangs, absl::Time now);

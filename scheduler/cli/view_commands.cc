@@ -253,7 +253,7 @@ class ViewCommands final {
                           "gangs --start -n research -l team=vision -w", Gangs);
     AddNamespaces(gangs);
     gangs.add_flag("--start", request_.by_start,
-                   "Only waiting gangs, in order of service, with planned starts");
+                   "Only waiting gangs, by priority and waiting time, with planned starts");
     AddLabels(gangs, "PodGroups, or pods without one, with these labels");
     AddWatch(gangs);
   }

@@ -138,7 +138,8 @@ QuotaShortage QuotaChoices::ShortageOf(const QuorumProblem& problem, DecideScope
                                  .cell = need.cell,
                                  .needs = need.amount,
                                  .available = ask_.tree->Available(ask_.queue, need.cell),
-                                 .potential = ask_.tree->Potential(ask_.queue, need.cell)};
+                                 .potential = ask_.tree->Potential(ask_.queue, need.cell),
+                                 .used = ask_.tree->Usage(ask_.queue, need.cell)};
     const auto gravity = [](const QuotaShortage& s) {
       return (s.needs > s.potential ? 2 : 0) + (s.needs > s.available ? 1 : 0);
     };

@@ -135,6 +135,9 @@ Rejection Refusals::Of(RejectionCode code, const DomainResult& result, const Ove
   rejection.placeable = shortage.placeable;
   // Some members were placed; how many could be is unknown.
   if (code == RejectionCode::kSearchLimitReached) rejection.wanted = search_.problem().total;
+  rejection.of_some = search_.request().scope == DecideScope::kQuorum &&
+                      search_.problem().kind_count > 1 &&
+                      rejection.wanted < search_.problem().total;
   rejection.nodes = search_.snapshot().node_count();
   rejection.quota_in_the_way = quota == Quota::kInTheWay;
   if (BoundShape* bound = today_.kinds[shortage.kind].bound) {

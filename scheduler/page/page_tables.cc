@@ -51,7 +51,7 @@ void AppendWaiting(std::string& out, const ClusterView& view, const PageReader& 
     const bool waits = gang.position > 0 || gang.phase == "Waiting";
     if (waits && SeesGang(reader, gang)) waiting.push_back(&gang);
   }
-  // Those without a place in the order of service come last.
+  // Those without a position come last.
   std::ranges::stable_sort(waiting, {}, [](const GangView* gang) {
     return std::pair(gang->position == 0, gang->position);
   });

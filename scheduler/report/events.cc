@@ -129,6 +129,10 @@ EventNote GroupMissingEvent(const Gang& gang, const Member& member) {
                            " does not exist; the pod waits for it and is not bound alone"));
 }
 
+EventNote PriorityUnclearEvent(const Gang& gang, std::string trouble) {
+  return Told(OnGang(gang), EventType::kWarning, "PriorityUnclear", std::move(trouble));
+}
+
 EventNote MarksPassedOverEvent(const Gang& gang) {
   return Told(OnGang(gang), EventType::kNormal, "MarksPassedOver", gang.passed_over);
 }

@@ -28,6 +28,8 @@ namespace maniple {
 [[nodiscard]] EventNote PodScheduledEvent(const Gang& gang, const Member& member,
                                           absl::string_view node);
 [[nodiscard]] EventNote GroupMissingEvent(const Gang& gang, const Member& member);
+// Another priority counts than a user may expect.
+[[nodiscard]] EventNote PriorityUnclearEvent(const Gang& gang, std::string trouble);
 // Its pods carry marks of several gangs, and the first mark decided.
 [[nodiscard]] EventNote MarksPassedOverEvent(const Gang& gang);
 // No PodGroup of ours can be made that stands for it.

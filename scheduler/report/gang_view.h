@@ -90,8 +90,10 @@ struct GangView {
   std::vector<GangAskView> asks;                  // of members that have not ended
   // Why evicting others does not help it, as of its last decision; "" when that was not asked.
   std::string preemption;
-  int64_t position = 0;  // among waiting gangs in order of service, from 1; 0 when not waiting
-  int64_t queue_position = 0;  // the same among gangs of its own queue
+  // Among all waiting gangs by priority and waiting time, from 1; 0 when not waiting. Which Queue
+  // is served next is another matter.
+  int64_t position = 0;
+  int64_t queue_position = 0;  // the same among gangs of its own queue: in order of service
 };
 
 }  // namespace maniple

@@ -1,5 +1,8 @@
 #include "scheduler/report/message.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
@@ -69,7 +72,8 @@ std::string RejectionText(const Rejection& rejection, const Tables& tables) {
           ? absl::StrCat("no room for all of its ", rejection.wanted,
                          " pods together, as far as was searched")
           : absl::StrCat(
-                rejection.placeable, " of ", rejection.wanted, " pods fit",
+                rejection.placeable, " of ", rejection.wanted,
+                rejection.of_some ? " equal pods fit" : " pods fit",
                 rejection.code == RejectionCode::kTopologyNoFit ? " in one domain" : "",
                 rejection.code == RejectionCode::kNeverFits ? " even on the empty cluster" : "");
   if (rejection.nodes == 0) return absl::StrCat(text, ": there are no nodes");
@@ -84,6 +88,25 @@ std::string RejectionText(const Rejection& rejection, const Tables& tables) {
   if (!parts.empty()) absl::StrAppend(&text, ": ", absl::StrJoin(parts, "; "));
   if (!rejection.detail.empty()) absl::StrAppend(&text, " (", rejection.detail, ")");
   return text;
+}
+
+std::string PriorityTrouble(const Gang& gang) {
+  const std::string& priority_class = gang.spec.priority_class_name;
+  if (gang.class_missing) {
+    return absl::StrCat("PriorityClass \"", priority_class,
+                        "\" does not exist: the highest priority among its pods counts");
+  }
+  std::optional<int32_t> least, most;
+  for (const Member& member : gang.members) {
+    const bool may_start =
+        member.state == MemberState::kPending || member.state == MemberState::kBound;
+    if (!priority_class.empty() || !may_start) continue;
+    least = std::min(least.value_or(member.priority), member.priority);
+    most = std::max(most.value_or(member.priority), member.priority);
+  }
+  if (least == most) return "";
+  return absl::StrCat("its pods differ in priority, from ", *least, " to ", *most,
+                      ": the highest counts");
 }
 
 std::string GroupText(const Gang& gang) {

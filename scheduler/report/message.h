@@ -19,6 +19,9 @@ namespace maniple {
 // "0 of 5 pods fit: 4 nodes: insufficient nvidia.com/gpu (want 8, have 0)".
 [[nodiscard]] std::string RejectionText(const Rejection& rejection, const Tables& tables);
 
+// What of its priority a user may not expect; "" = nothing.
+[[nodiscard]] std::string PriorityTrouble(const Gang& gang);
+
 // Nodes by reason; the counts add up to all nodes.
 [[nodiscard]] std::vector<NodeReasonView> NodeReasonLines(const Rejection& rejection,
                                                           const Tables& tables);

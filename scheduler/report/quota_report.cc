@@ -145,7 +145,7 @@ QuotaLineView QuotaLineOf(const QuotaShortage& shortage, const QuotaBook& book) 
                      .available = std::max(Amount(), shortage.available),
                      .most = shortage.potential,
                      .nominal = tree.Nominal(shortage.queue, shortage.cell),
-                     .used = tree.Usage(shortage.queue, shortage.cell)};
+                     .used = shortage.used};
   const Amount own = std::max(Amount(), line.nominal - line.used);
   line.borrowable = std::max(Amount(), line.available - own);
   const QuotaNodeId parent = tree.Parent(shortage.queue);

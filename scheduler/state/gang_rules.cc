@@ -41,6 +41,11 @@ int32_t GangRules::PriorityOf(const Gang& gang) const {
   return std::min(it->second.value, members.value_or(it->second.value));
 }
 
+bool GangRules::LacksClass(const Gang& gang) const {
+  return !gang.spec.priority_class_name.empty() &&
+         !classes_.contains(gang.spec.priority_class_name);
+}
+
 bool GangRules::MayPreempt(const Gang& gang) const {
   if (!gang.spec.preempts) return false;
   const auto it = classes_.find(gang.spec.priority_class_name);

@@ -30,6 +30,8 @@ class GangRules final {
 
   // The lower of the class's value and the highest among members: among those that live, if any do.
   [[nodiscard]] int32_t PriorityOf(const Gang& gang) const;
+  // It names a PriorityClass that is not there: its members alone decide.
+  [[nodiscard]] bool LacksClass(const Gang& gang) const;
   [[nodiscard]] bool MayPreempt(const Gang& gang) const;
   // Borrowed from the gang, or from here.
   [[nodiscard]] absl::string_view QueueOf(const Gang& gang) const;

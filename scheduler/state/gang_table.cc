@@ -259,7 +259,11 @@ bool GangTable::Derive(Gang& gang) {
   const int32_t priority = rules_.PriorityOf(gang);
   const absl::string_view queue = rules_.QueueOf(gang);
   const bool preempts = rules_.MayPreempt(gang);
-  if (priority == gang.priority && queue == gang.queue && preempts == gang.preempts) return false;
+  const bool lacked_class = std::exchange(gang.class_missing, rules_.LacksClass(gang));
+  if (priority == gang.priority && queue == gang.queue && preempts == gang.preempts &&
+      lacked_class == gang.class_missing) {
+    return false;
+  }
   gang.priority = priority;
   gang.preempts = preempts;
   gang.queue = std::string(queue);
@@ -307,6 +311,7 @@ absl::Status GangTable::CheckInvariants() const {
       return wrong("members are out of order");
     }
     if (gang->priority != rules_.PriorityOf(*gang)) return wrong("priority is stale");
+    if (gang->class_missing != rules_.LacksClass(*gang)) return wrong("its class is stale");
     if (gang->queue != rules_.QueueOf(*gang)) return wrong("queue is stale");
     if (gang->preempts != rules_.MayPreempt(*gang)) return wrong("its preemption policy is stale");
     if (Named(gang->key) != id) return wrong("its key names another gang");

@@ -14,7 +14,6 @@
 #include "scheduler/app/answers/typed_kind.h"
 #include "scheduler/app/config/version.h"
 #include "scheduler/report/message.h"
-#include "scheduler/report/reason.h"
 
 namespace maniple {
 namespace {
@@ -167,11 +166,6 @@ absl::StatusOr<const GangView*> FindGang(const ClusterView& view, absl::string_v
 
 std::optional<GangKey> HelpKeyOf(const GangView& gang) {
   if (gang.stage.empty()) return std::nullopt;
-  // It lacks pods, and no change of the cluster makes any.
-  if (gang.reason == WaitReasonName(WaitReason::kWaitingForMembers) ||
-      gang.reason == WaitReasonName(WaitReason::kSchedulingGated)) {
-    return std::nullopt;
-  }
   return GangKey{.dialect = gang.singleton ? GangDialect::kSingleton : GangDialect::kManiple,
                  .namespace_name = gang.namespace_name,
                  .name = gang.name};

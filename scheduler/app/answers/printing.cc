@@ -267,8 +267,8 @@ std::string Explanation(const Json& gang, absl::Time now) {
   if (Number(gang["position"]) > 0) {
     const int64_t of_queue = Number(gang["queuePosition"]);
     line("position",
-         absl::StrCat(Number(gang["position"]), " in order of service",
-                      of_queue > 0 ? absl::StrCat(", ", of_queue, " in its queue") : ""));
+         absl::StrCat(of_queue > 0 ? absl::StrCat(of_queue, " in its queue, ") : "",
+                      Number(gang["position"]), " of all by priority and waiting time"));
   }
   if (gang["quota"].is_object()) line("quota", QuotaLineText(gang["quota"]));
   if (!gang["preemption"].AsString().empty()) line("preemption", gang["preemption"].AsString());

@@ -120,6 +120,7 @@ struct QuotaShortage {
   QuotaNodeId queue;
   QuotaCellId cell;
   Amount needs, available, potential;
+  Amount used;  // by others than the gang: its own holds are not charged, as in the question
 };
 
 struct Rejection {
@@ -127,6 +128,7 @@ struct Rejection {
   ShapeId shape;                         // of the member that could not be placed
   int64_t wanted = 0;                    // members of that shape asked for
   int64_t placeable = 0;                 // the members of these that could be placed
+  bool of_some = false;                  // the quorum takes members of other shapes as well
   int64_t nodes = 0;                     // in the cluster
   std::vector<NodeReasonCount> reasons;  // by count descending, then id
   // kUnsupported, kInvalidSpec: the path and why. Where a domain is required: the closest domain,

@@ -9,6 +9,8 @@
 #include "api/base/fingerprint.h"
 #include "scheduler/report/events.h"
 #include "scheduler/report/message.h"
+#include "scheduler/report/reason.h"
+#include "scheduler/report/status.h"
 
 namespace maniple {
 namespace {
@@ -19,6 +21,14 @@ absl::string_view StatusUid(const Gang& gang) {
   const bool stands =
       gang.stand_in.has_value() && gang.stand_in->spec.source == gang.foreign->spec.source;
   return stands ? absl::string_view(gang.stand_in->uid) : "";
+}
+
+// By when it was evicted for the loss of its quorum; the infinite future: nobody has told.
+absl::Time EvictedBy(const PodGroupStatus& status) {
+  const Condition* disrupted = FindCondition(status.conditions, kConditionDisrupted);
+  const bool over = disrupted != nullptr && disrupted->status == "False" &&
+                    disrupted->last_transition != absl::InfinitePast();
+  return over ? disrupted->last_transition : absl::InfiniteFuture();
 }
 
 // Producers that make members in stages raise the quorum themselves.
@@ -76,6 +86,11 @@ void Desk::Recall(GangRecord& record, const Gang& gang, absl::Time now) {
   if (gang.status.quorum_met > 0) record.quorum_met = gang.status.quorum_met;
   if (gang.status.initial_share_preemption_used) record.initial_share_used = true;
   record.domains = gang.status.placement_domains;
+  // Who has reported on it has told this, too.
+  if (!gang.status.phase.empty()) {
+    if (!gang.passed_over.empty()) record.told_passed_over = true;
+    if (!PriorityTrouble(gang).empty()) record.told_priority = true;
+  }
   std::vector<LeftFor> left_for = ParseLeftFor(gang.status.preempted_by);
   if (!left_for.empty()) record.left_for = std::move(left_for);
   const bool preempted = gang.status.reason == WaitReasonName(WaitReason::kPreempted);
@@ -85,6 +100,11 @@ void Desk::Recall(GangRecord& record, const Gang& gang, absl::Time now) {
                 !preempted ? std::string(kQuorumWasLost)
                            : absl::StrCat("preempted by ",
                                           named ? record.left_for->back().name : "another gang"));
+    // Some may have come while nobody looked.
+    const absl::Time evicted_by = preempted ? absl::InfiniteFuture() : EvictedBy(gang.status);
+    for (const Member& member : gang.members) {
+      if (member.created > evicted_by) record.evicted->members.erase(member.pod);
+    }
   }
 }
 

@@ -162,7 +162,7 @@ struct GangRecord {
   Rare<HelpNote> help;                               // HelpNotes
 
   // Reporter.
-  bool told_passed_over = false;
+  bool told_passed_over = false, told_priority = false;
   Rare<SentStatus> sent;      // none: the watch shows what was written, or what has taken its place
   bool wrote_status = false;  // … and none has failed since
   bool status_taken = false;  // some has: the watch shows no earlier leader's word any more

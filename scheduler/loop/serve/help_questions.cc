@@ -65,8 +65,19 @@ std::optional<ItemKind> HelpQuestions::HelpableItem(const Case& c) {
   if (item.has_value()) return item;
   // It lacks members: with a smaller quorum it may start.
   const bool may_start = c.gang.group_exists && !c.record.binding.has_value() &&
-                         !c.assembly.members_ready && c.assembly.live > 0;
+                         !c.assembly.members_ready && c.assembly.live > 0 && !ComesAfterAHead(c);
   return may_start ? std::optional(ItemKind::kQuorum) : std::nullopt;
+}
+
+// Would it, if it had members enough?
+bool HelpQuestions::ComesAfterAHead(const Case& c) const {
+  if (c.gang.queue.empty()) return false;
+  return desk_.queue.HoldsUp({.priority = c.gang.priority,
+                              .queued = QueuedAt(c.gang, c.record),
+                              .namespace_name = c.gang.key.namespace_name,
+                              .name = c.gang.key.name,
+                              .queue = desk_.ledger.book().QueueNamed(c.gang.queue),
+                              .demand = {}});
 }
 
 std::optional<HelpQuestionPtr> HelpQuestions::More(const GangKey& gang, absl::Time now) {

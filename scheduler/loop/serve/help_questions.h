@@ -37,6 +37,7 @@ class HelpQuestions final {
  private:
   // The item that could start with more room or quota, or with fewer members; none: there is none.
   [[nodiscard]] std::optional<ItemKind> HelpableItem(const Case& c);
+  [[nodiscard]] bool ComesAfterAHead(const Case& c) const;
   [[nodiscard]] HelpQuestionPtr QuestionOf(const Case& c, ItemKind item);
 
   Desk& desk_;

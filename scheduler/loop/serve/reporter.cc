@@ -109,6 +109,11 @@ void Reporter::ReportOn(Case& c) {
     if (!c.gang.passed_over.empty() && !std::exchange(c.record.told_passed_over, true)) {
       desk_.SendEvent(MarksPassedOverEvent(c.gang), c.now);
     }
+    if (std::string trouble = c.record.told_priority ? "" : PriorityTrouble(c.gang);
+        !trouble.empty()) {
+      c.record.told_priority = true;
+      desk_.SendEvent(PriorityUnclearEvent(c.gang, std::move(trouble)), c.now);
+    }
   }
   absl::Time next = c.record.status_due;
   if (c.record.binding.has_value()) next = std::min(next, c.record.binding->NextDeadline());

@@ -89,7 +89,8 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
   }
   if (c.record.waiting == nullptr) return BehindAnother(c, ItemKind::kQuorum);
   Standing standing = PendingFor(*c.record.waiting);
-  for (const std::string& trouble : {QuotaTrouble(c, standing.reason), EvictionTrouble(c)}) {
+  for (const std::string& trouble : {QuotaTrouble(c, standing.reason), EvictionTrouble(c),
+                                     c.gang.class_missing ? PriorityTrouble(c.gang) : ""}) {
     if (!trouble.empty()) absl::StrAppend(&standing.message, "; ", trouble);
   }
   if (c.record.node_request.has_value()) {

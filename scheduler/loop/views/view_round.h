@@ -24,7 +24,7 @@ struct ViewRound {
   Snapshot nodes;
   std::optional<NodeUses> uses;  // of the rows of `view`
   std::vector<GangId> gangs;
-  // The order of service: among all gangs, and among those of the same queue.
+  // By priority and waiting time: among all gangs, and among those of the same queue.
   absl::flat_hash_map<GangId, std::pair<int64_t, int64_t>> positions;
 };
 

@@ -50,6 +50,16 @@ class Explain : public ::testing::Test {
   ClusterView view_;
 };
 
+TEST_F(Explain, WhoLacksMembersIsAskedAboutASmallerQuorum) {
+  GangView& gang = view_.gangs[0];
+  EXPECT_FALSE(HelpKeyOf(gang).has_value()) << "it does not wait";
+  gang.stage = "members";
+  for (const char* reason : {"WaitingForMembers", "SchedulingGated"}) {
+    gang.reason = reason;
+    EXPECT_TRUE(HelpKeyOf(gang).has_value()) << reason;
+  }
+}
+
 TEST_F(Explain, TellsTheUidsOfPodsWhichListsDoNot) {
   view_.gangs[0].pods[0].uid = "one";
   const auto uid = [this](const char* target) {

@@ -223,7 +223,8 @@ TEST(Printing, ExplanationCountsAllNodesAndGivesTheReasons) {
 TEST(Printing, ExplanationSaysWhatOfTheQuotaIsLackingAndWhoHasIt) {
   const std::string text =
       Explanation(Page("/explain?namespace=research&name=over"), absl::UnixEpoch());
-  EXPECT_THAT(text, HasSubstr("position      7 in order of service, 2 in its queue\n"));
+  EXPECT_THAT(text,
+              HasSubstr("position      2 in its queue, 7 of all by priority and waiting time\n"));
   EXPECT_THAT(text,
               HasSubstr("quota         h100/nvidia.com/gpu: needs 16, available 6 (of which 4 "
                         "to borrow from cohort all), at most 24; used 6 of nominal 8; "

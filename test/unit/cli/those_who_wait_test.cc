@@ -1,4 +1,4 @@
-// Gangs that wait. Fears: a list for programs has gangs that run; the order of service is lost, or
+// Gangs that wait. Fears: a list for programs has gangs that run; their order is lost, or
 // what the list says of itself.
 #include <gtest/gtest.h>
 

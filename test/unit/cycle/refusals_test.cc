@@ -162,10 +162,12 @@ TEST_F(RefusalsTest, TheShapeThatIsLackedIsCountedNodeByNode) {
     const Rejection rejection =
         refusals.Of(RejectionCode::kNoFit, result, now, Refusals::Quota::kInTheWay);
     EXPECT_TRUE(rejection.quota_in_the_way);
+    EXPECT_TRUE(rejection.of_some) << "of one of two";
     EXPECT_THAT(cluster_.ReasonsOf(rejection),
                 ::testing::ElementsAre("4: insufficient nvidia.com/gpu (want 16, have 8)"));
     const Rejection gave_up =
         refusals.Of(RejectionCode::kSearchLimitReached, result, now, Refusals::Quota::kNotInTheWay);
+    EXPECT_FALSE(gave_up.of_some);
     EXPECT_EQ(gave_up.wanted, 2) << "how many of one shape could be placed is unknown";
   });
 }

@@ -88,6 +88,26 @@ TEST_F(LoopHelpTest, SaysWhenAGangIsExpectedToEndWhereThatIsKnown) {
                                      TimeText(d_.now + absl::Hours(2))));
 }
 
+// It cannot end, and who runs had not used what was held for it.
+TEST_F(LoopHelpTest, AGangThatOnlyHasRoomHeldIsSaidToWait) {
+  d_.Nodes(2, 8);
+  Queue queue;
+  queue.meta.name = "q";
+  queue.ordering = QueueOrdering::kBackfill;
+  queue.quotas = {{.resources = {{.resource = kGpuResource, .nominal = Amount(16)}}}};
+  d_.api.Put(queue);
+  d_.Submit({.gang = "long", .queue = "q", .expected_runtime = absl::Hours(1)});
+  d_.Settle();
+  d_.Submit({.gang = "big", .pods = 2, .queue = "q"});
+  d_.Settle(absl::Seconds(2));
+  EXPECT_THAT(d_.ViewOf("big")->message, HasSubstr("has 8 left (nominal 16, used 8,"));
+  ASSERT_TRUE(d_.ViewOf("big")->planned_start.has_value());
+  d_.Submit({.gang = "w", .queue = "q"});
+  d_.Settle(absl::Seconds(2));
+  EXPECT_THAT(HelpFor("w"),
+              Contains("the deletion of default/big, which waits and has room held for it"));
+}
+
 TEST_F(LoopHelpTest, QuotaIsNamedForTheQueueAndForTheCohortAbove) {
   d_.Nodes(4, 8);
   PutQueue("team", 8, "research");
@@ -175,6 +195,25 @@ TEST_F(LoopHelpTest, AGangThatLacksMembersMayStartWithASmallerQuorum) {
   d_.Submit({.gang = "w", .pods = 2, .min_member = 5});
   d_.Settle();
   EXPECT_THAT(HelpFor("w"), ElementsAre("a quorum of 2 instead of 5"));
+}
+
+// A smaller quorum would not let it pass the head of its Queue.
+TEST_F(LoopHelpTest, AGangThatLacksMembersBehindAHeadIsNotAdvised) {
+  d_.Nodes(1, 8);
+  Queue queue;
+  queue.meta.name = "strict";
+  queue.ordering = QueueOrdering::kStrictFifo;
+  d_.api.Put(queue);
+  d_.Submit({.gang = "before", .pods = 1, .min_member = 2, .queue = "strict", .priority = 3});
+  d_.Submit({.gang = "after", .pods = 1, .min_member = 2, .queue = "strict"});
+  d_.Settle();
+  EXPECT_THAT(HelpFor("after"), ElementsAre("a quorum of 1 instead of 2"));
+  d_.Submit({.gang = "other"});
+  d_.Settle();
+  d_.Submit({.gang = "head", .queue = "strict", .priority = 2});
+  d_.Settle();
+  EXPECT_NE(Question("before"), nullptr);
+  EXPECT_EQ(Question("after"), nullptr);
 }
 
 TEST_F(LoopHelpTest, NothingIsAskedOfWhoRunsOrIsUnknownOrWaitsForItsQueue) {

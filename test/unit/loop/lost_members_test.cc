@@ -121,5 +121,23 @@ TEST(LoopLostMembers, ALostQuorumIsEvictedAfterTheGracePeriodAndItsRoomIsFree) {
   EXPECT_EQ(d.StatusOf("a").reason, "WaitingForMembers");
 }
 
+// The next leader took whoever was there for the members that had been evicted.
+TEST(LoopLostMembers, TheNextLeaderTellsNewMembersFromThoseThatWereEvicted) {
+  LoopDriver d;
+  d.Nodes(2, 8);
+  d.Submit({.gang = "a", .pods = 2});
+  d.Settle();
+  d.api.Delete(ResourceKind::kPod, "a-1");
+  d.Settle(absl::Seconds(310));
+  ASSERT_EQ(d.loop().counters().gangs_evicted, 1);
+  d.Restart();
+  d.Settle(absl::Seconds(12));
+  EXPECT_EQ(d.StatusOf("a").reason, "QuorumLost") << "nobody has come";
+  d.Submit({.gang = "a", .pods = 1});
+  d.Restart();
+  d.Settle(absl::Seconds(12));
+  EXPECT_EQ(d.StatusOf("a").reason, "WaitingForMembers");
+}
+
 }  // namespace
 }  // namespace maniple

@@ -139,6 +139,20 @@ TEST(MarkQuorumOfKoordinator, IsOfEachGangThatStartsWithItWithOrWithoutPods) {
   }
 }
 
+// The fear: half of what has to start together starts.
+TEST(MarkQuorumOfKoordinator, WhoHasToStartWithAGangOfAnotherNamespaceIsToldThatItCannot) {
+  const auto problem_of = [](const char* groups) {
+    PackedPods pods;
+    pods.Add(Koordinator("a", "2", groups));
+    return QuorumOfMarks(MarkField::kKoordinator, pods.marks()).problem;
+  };
+  EXPECT_EQ(problem_of("[\"ns/a\",\"ns/b\"]"), "");
+  EXPECT_EQ(problem_of("[\"ns/a\",\"other/\",\"b\"]"), "") << "these name no gang";
+  EXPECT_THAT(problem_of("[\"ns/a\",\"other/b\"]"), HasSubstr("other/b is of another namespace"));
+  const std::string longer = absl::StrCat("[\"ns/a\",\"other/", std::string(500, 'b'), "\"]");
+  EXPECT_THAT(problem_of(longer.c_str()), HasSubstr(": one is of another namespace"));
+}
+
 TEST(MarkQuorumOfKoordinator, AListThatIsNoneOrIsOfOthersJoinsNobody) {
   for (const char* groups : {"", "ns/a", "{}", "[\"ns/b\"]", "[[\"ns/a\"]]", "[\"other/a\"]"}) {
     PackedPods pods;

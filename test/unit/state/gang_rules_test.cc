@@ -51,6 +51,7 @@ TEST(GangRules, AClassThatIsGoneNoLongerRules) {
   const Gang gang = GangOfClass("c");
   rules.SetClass("c", GangRules::ClassFacts{.value = 5, .preempts = false});
   EXPECT_EQ(rules.PriorityOf(gang), 5);
+  EXPECT_FALSE(rules.LacksClass(gang));
   EXPECT_FALSE(rules.MayPreempt(gang));
   rules.SetClass("c", GangRules::ClassFacts{.value = -7});
   EXPECT_EQ(rules.PriorityOf(gang), -7);
@@ -58,6 +59,8 @@ TEST(GangRules, AClassThatIsGoneNoLongerRules) {
   rules.SetClass("c", std::nullopt);
   rules.SetClass("never there", std::nullopt);
   EXPECT_EQ(rules.PriorityOf(gang), 0);
+  EXPECT_TRUE(rules.LacksClass(gang));
+  EXPECT_FALSE(rules.LacksClass(GangOfClass("")));
 }
 
 TEST(GangRules, ItMayPreemptIfItsGroupItsClassAndItsQuorumLetIt) {

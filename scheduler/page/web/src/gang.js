@@ -114,8 +114,8 @@ function Facts({ row, full }) {
   if (row.asks) add('asks for', asksText(row));
   if (row.members) add('members', membersText(row));
   if (row.position) {
-    const own = row.queuePosition ? `, ${number(row.queuePosition)} in its Queue` : '';
-    add('position', `${number(row.position)} in order of service${own}`);
+    const own = row.queuePosition ? `${number(row.queuePosition)} in its Queue, ` : '';
+    add('position', `${own}${number(row.position)} of all by priority and waiting time`);
   }
   if (row.created) add('created', html`<${Age} at=${row.created} /> ago, <${ClockTime} at=${row.created} />`);
   if (row.start?.at) add('planned start', html`<${Moment} time=${row.start} />${slip(row.start)}`);

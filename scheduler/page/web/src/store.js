@@ -58,7 +58,7 @@ export function waits(gang) {
   return gang.position > 0 || gang.phase === 'Waiting';
 }
 
-// In order of service; gangs without a place in it come last.
+// By priority and waiting time; gangs without a place in it come last.
 export const waiting = computed(() =>
   gangs.value
     .filter(waits)

@@ -1,4 +1,4 @@
-// The gangs that wait, in order of service: why, what would help, when.
+// The gangs that wait, by priority and waiting time: why, what would help, when.
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { explanations } from './answers.js';
