@@ -15,7 +15,7 @@ using After = JobPart::After;
 constexpr char kIndex[] = "batch.kubernetes.io/job-completion-index";
 constexpr char kXk8s[] = "scheduling.x-k8s.io/v1alpha1";
 constexpr char kVolcano[] = "scheduling.volcano.sh/v1beta1";
-constexpr int kElastic = 9, kRayByHand = 10;
+constexpr int kElastic = kFirstThatScales;
 constexpr char kReplicaIndex[] = "training.kubeflow.org/replica-index";
 
 enum class Restart : uint8_t { kNever, kAlways };
@@ -125,12 +125,12 @@ JobRecipe Indexed(const std::string& name, int size) {
           .least = {{name, pods}}};
 }
 
-// Its pods may be one, and may need a node each.
+// It may have one pod, which is no gang.
 JobRecipe Elastic(const std::string& name, int size) {
   JobRecipe recipe{.objects = {BatchJob(name, size, "")},
                    .parts = {{.prefix = name,
                               .pods = size,
-                              .gpus = 5,
+                              .gpus = 2,
                               .unit = name,
                               .owner = absl::StrCat("Job/", name),
                               .labels = {{"batch.kubernetes.io/job-name", name}},
@@ -331,7 +331,7 @@ JobRecipe Ray(const std::string& name, int size) {
 // Without it: a user asks for so many workers.
 JobRecipe RayByHand(const std::string& name, int size) {
   JobPart workers = RayPods(name, "large", size);
-  workers.gpus = 3;
+  workers.gpus = 5;
   return {.objects = {RayCluster(name, Json::Object({{"groupName", "large"}, {"replicas", size}}))},
           .parts = {RayPods(name, "headgroup", 1), workers},
           .least = {{name, size + 1}}};
@@ -365,7 +365,7 @@ bool IsOfProducer(absl::string_view key) {
   return absl::ConsumePrefix(&key, kJobsNamespace) && absl::StartsWith(key, "/");
 }
 
-bool CanBeScaled(int kind) { return kind == kElastic || kind == kRayByHand; }
+bool CanBeScaled(int kind) { return kind >= kFirstThatScales; }
 
 JobRecipe RecipeFor(int kind, const std::string& name, int size) {
   switch (kind) {

@@ -60,6 +60,7 @@ struct JobRecipe {
 };
 
 inline constexpr int kJobKinds = 11;
+inline constexpr int kFirstThatScales = 9;  // all kinds from this one on
 // Its recipe for another size is the same but for its first object and the pods of its last part.
 [[nodiscard]] bool CanBeScaled(int kind);
 // REQUIRES: 0 <= kind < kJobKinds, size >= 1.

@@ -64,7 +64,11 @@ bool FitIn(const std::vector<int64_t>& gpus, std::map<std::string, int64_t> free
 }  // namespace
 
 Producers::Producers(Users& users, Truth& truth, uint64_t seed)
-    : users_(users), truth_(truth), random_(seed * 49979687 + 11), exist_(seed % 5 == 3) {}
+    : users_(users),
+      truth_(truth),
+      random_(seed * 49979687 + 11),
+      exist_(seed % 5 == 3),
+      many_scale_(random_.OneIn(2)) {}
 
 void Producers::SetUp() {
   if (!exist_) return;
@@ -95,7 +99,10 @@ void Producers::Act() {
 
 void Producers::Submit() {
   if (jobs_.size() >= kMostJobs) return;
-  Make(absl::StrCat("job", ++next_), static_cast<int>(random_.Below(kJobKinds)));
+  const int first = many_scale_ && random_.OneIn(2) ? kFirstThatScales : 0;
+  const int kind =
+      first + static_cast<int>(random_.Below(static_cast<uint64_t>(kJobKinds - first)));
+  Make(absl::StrCat("job", ++next_), kind);
 }
 
 void Producers::Make(const std::string& name, int kind) {

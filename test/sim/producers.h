@@ -99,6 +99,7 @@ class Producers final {
   Truth& truth_;
   Random random_;
   const bool exist_;
+  const bool many_scale_;  // half of the jobs can be scaled
   std::map<std::string, Job> jobs_;
   std::map<std::string, std::string> theirs_;  // by target: objects of meddlers
   int next_ = 0;

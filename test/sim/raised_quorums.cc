@@ -10,8 +10,8 @@
 namespace maniple::sim {
 namespace {
 
-// An undo that was decided may go on for so long.
-constexpr absl::Duration kDecidedBefore = absl::Minutes(2);
+// A delete that was decided before may come so late.
+constexpr absl::Duration kDecidedBefore = absl::Seconds(30);
 
 }  // namespace
 
