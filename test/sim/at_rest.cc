@@ -79,8 +79,10 @@ void CheckGangAllOrNothing(Truth& truth, absl::Time leads_since, absl::Time now)
     if (group.kept || group.keeps_for > kAtRest || held == 0 || truth.gangs().at(key).forged)
       continue;
     if (IsOfTenant(key)) continue;
-    // Nobody has to leave because the quorum was raised since it stood.
-    if (facts.quorum_met > 0 && held + succeeded >= facts.quorum_met) continue;
+    // Nobody has to leave because the quorum was raised since it stood, or while it was being
+    // bound: then its leader alone has seen it whole.
+    const int64_t met = facts.quorum_met > 0 ? facts.quorum_met : group.says_met;
+    if (met > 0 && held + succeeded >= met) continue;
     if (held + succeeded >= group.min_member) continue;
     truth.Violated(now, absl::StrCat("GangAllOrNothing: ", key, " holds ", held,
                                      " pods, quorum is ", group.min_member, ", phase ", group.phase,

@@ -46,6 +46,7 @@ void Ending::Play() {
   world_.faults.set_rates(FaultRates::None());
   world_.RunFor(absl::Seconds(100));  // what was begun comes to its end
   world_.disturbances.Restore();
+  world_.late_changes.Restore();
   world_.volume_users.Mend();
   BearTheTenant();
   if (world_.economy.exists()) StayCalm();

@@ -79,6 +79,11 @@ enum class Fault : uint8_t {
   kForeignPod,        // another scheduler binds a pod of its own on our node
   kForeignBind,       // another scheduler binds our pod
   kCrdReinstalled,    // the CRD of the PodGroups is removed and installed again
+  // Changes of what has been decided already (late_changes.h).
+  kQuorumRaised,        // a gang is scaled up: minMember is raised, and more of its pods come
+  kGangScaledDown,      // … or down: minMember is lowered, and some of its pods go
+  kOwnerScaled,         // a job of another project's kind is scaled, up or down
+  kClaimedQueueEdited,  // a Queue, while others leave for a gang of it
   // The deeds of a hostile tenant in its own namespace (hostile_tenant.h),
   // and the answers of the platform team.
   kTenantSubmits,    // gangs in Queues of others, never to be disturbed
@@ -93,7 +98,7 @@ enum class Fault : uint8_t {
   kNamespaceEdited,  // Queues select the tenant's namespace, or do so no more, by its labels …
   kSelectorEdited,   // … or by their own words
 };
-inline constexpr int kFaults = 60;
+inline constexpr int kFaults = 64;
 inline constexpr Fault kFirstOfTenant = Fault::kTenantSubmits;
 [[nodiscard]] absl::string_view FaultName(Fault fault);
 // By its name; none when there is no such fault.

@@ -1,5 +1,7 @@
 #include "test/sim/job_recipes.h"
 
+#include <utility>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -13,6 +15,7 @@ using After = JobPart::After;
 constexpr char kIndex[] = "batch.kubernetes.io/job-completion-index";
 constexpr char kXk8s[] = "scheduling.x-k8s.io/v1alpha1";
 constexpr char kVolcano[] = "scheduling.volcano.sh/v1beta1";
+constexpr int kElastic = kFirstThatScales;
 constexpr char kReplicaIndex[] = "training.kubeflow.org/replica-index";
 
 enum class Restart : uint8_t { kNever, kAlways };
@@ -120,6 +123,20 @@ JobRecipe Indexed(const std::string& name, int size) {
                      .labels = {{"batch.kubernetes.io/job-name", name}},
                      .index_label = kIndex}},
           .least = {{name, pods}}};
+}
+
+// It may have one pod, which is no gang.
+JobRecipe Elastic(const std::string& name, int size) {
+  JobRecipe recipe{.objects = {BatchJob(name, size, "")},
+                   .parts = {{.prefix = name,
+                              .pods = size,
+                              .gpus = 2,
+                              .unit = name,
+                              .owner = absl::StrCat("Job/", name),
+                              .labels = {{"batch.kubernetes.io/job-name", name}},
+                              .index_label = kIndex}},
+                   .least = {{name, size}}};
+  return recipe;
 }
 
 JobPart PodsOfJobSet(const std::string& name, const std::string& part, int job, int pods) {
@@ -273,37 +290,51 @@ JobRecipe Mpi(const std::string& name, int size) {
           .least = {{workers.unit, size}, {launcher.unit, 1}}};
 }
 
-// With the autoscaler of Ray, which adds a worker when the cluster runs.
-JobRecipe Ray(const std::string& name, int size) {
-  JobPart head{
-      .prefix = absl::StrCat(name, "-head"),
+JobObject RayCluster(const std::string& name, Json workers) {
+  Json spec = Json::Object(
+      {{"headGroupSpec", Json::Object()}, {"workerGroupSpecs", Json::Array({std::move(workers)})}});
+  return {.api_version = "ray.io/v1",
+          .kind = "RayCluster",
+          .plural = "rayclusters",
+          .name = name,
+          .spec = std::move(spec)};
+}
+
+JobPart RayPods(const std::string& name, const std::string& group, int pods) {
+  return {
+      .prefix = absl::StrCat(name, "-", group),
+      .pods = pods,
       .unit = name,
       .owner = absl::StrCat("RayCluster/", name),
-      .labels = {
-          {"ray.io/cluster", name}, {"ray.io/is-ray-node", "yes"}, {"ray.io/group", "headgroup"}}};
-  JobPart workers = head;
-  workers.prefix = absl::StrCat(name, "-small");
-  workers.pods = size;
-  workers.labels.back().second = "small";
+      .labels = {{"ray.io/cluster", name}, {"ray.io/is-ray-node", "yes"}, {"ray.io/group", group}}};
+}
+
+// With the autoscaler of Ray, which adds a worker when the cluster runs.
+JobRecipe Ray(const std::string& name, int size) {
+  const JobPart workers = RayPods(name, "small", size);
   JobPart more = workers;
   more.first = size;
   more.pods = 1;
   more.unit = absl::StrCat(name, ".more");
   more.helps = name;
   more.after = After::kOthersRun;
-  const Json group = Json::Object({{"groupName", "small"},
-                                   {"replicas", size},
-                                   {"minReplicas", size},
-                                   {"maxReplicas", size + 2}});
-  return {.objects = {{.api_version = "ray.io/v1",
-                       .kind = "RayCluster",
-                       .plural = "rayclusters",
-                       .name = name,
-                       .spec = Json::Object({{"enableInTreeAutoscaling", true},
-                                             {"headGroupSpec", Json::Object()},
-                                             {"workerGroupSpecs", Json::Array({group})}})}},
-          .parts = {head, workers, more},
+  JobObject cluster = RayCluster(name, Json::Object({{"groupName", "small"},
+                                                     {"replicas", size},
+                                                     {"minReplicas", size},
+                                                     {"maxReplicas", size + 2}}));
+  cluster.spec.Set("enableInTreeAutoscaling", true);
+  return {.objects = {std::move(cluster)},
+          .parts = {RayPods(name, "headgroup", 1), workers, more},
           .least = {{name, size + 1}, {more.unit, 1}}};
+}
+
+// Without it: a user asks for so many workers.
+JobRecipe RayByHand(const std::string& name, int size) {
+  JobPart workers = RayPods(name, "large", size);
+  workers.gpus = 5;
+  return {.objects = {RayCluster(name, Json::Object({{"groupName", "large"}, {"replicas", size}}))},
+          .parts = {RayPods(name, "headgroup", 1), workers},
+          .least = {{name, size + 1}}};
 }
 
 Json Definition(const std::string& group, const std::string& version, const std::string& kind,
@@ -334,6 +365,8 @@ bool IsOfProducer(absl::string_view key) {
   return absl::ConsumePrefix(&key, kJobsNamespace) && absl::StartsWith(key, "/");
 }
 
+bool CanBeScaled(int kind) { return kind >= kFirstThatScales; }
+
 JobRecipe RecipeFor(int kind, const std::string& name, int size) {
   switch (kind) {
     case 0:
@@ -352,8 +385,12 @@ JobRecipe RecipeFor(int kind, const std::string& name, int size) {
       return LeaderWorkerSet(name, size, Startup::kLeaderFirst);
     case 7:
       return Mpi(name, size);
-    default:
+    case 8:
       return Ray(name, size);
+    case kElastic:
+      return Elastic(name, size);
+    default:
+      return RayByHand(name, size);
   }
 }
 

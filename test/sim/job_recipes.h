@@ -34,6 +34,7 @@ struct JobPart {
   std::string prefix;  // pods are PREFIX-INDEX …
   int first = 0;       // … from this index on
   int pods = 1;
+  int gpus = 1;       // of each
   std::string unit;   // of the pods that start together
   std::string owner;  // as of an object
   std::vector<std::pair<std::string, std::string>> labels, annotations;
@@ -58,7 +59,10 @@ struct JobRecipe {
   bool restarts_whole = false;
 };
 
-inline constexpr int kJobKinds = 9;
+inline constexpr int kJobKinds = 11;
+inline constexpr int kFirstThatScales = 9;  // all kinds from this one on
+// Its recipe for another size is the same but for its first object and the pods of its last part.
+[[nodiscard]] bool CanBeScaled(int kind);
 // REQUIRES: 0 <= kind < kJobKinds, size >= 1.
 [[nodiscard]] JobRecipe RecipeFor(int kind, const std::string& name, int size);
 

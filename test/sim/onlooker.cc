@@ -24,6 +24,7 @@ void Onlooker::OnSent(const Process& process, const HttpRequest& request) {
   const absl::Time now = world_.events.Now();
   CheckFence(process.life(), request);
   conduct_.OnSent(process.life(), request, process.decided_since(), now);
+  world_.raised_quorums.OnSent(process.life(), request, now);
   world_.evictions.OnSent(process.life(), request, now);
   if (const std::string node = DividedNode(request); !node.empty()) {
     world_.truth.NoteDivisionSent(node, process.life(), now);

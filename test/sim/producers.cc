@@ -64,7 +64,11 @@ bool FitIn(const std::vector<int64_t>& gpus, std::map<std::string, int64_t> free
 }  // namespace
 
 Producers::Producers(Users& users, Truth& truth, uint64_t seed)
-    : users_(users), truth_(truth), random_(seed * 49979687 + 11), exist_(seed % 5 == 3) {}
+    : users_(users),
+      truth_(truth),
+      random_(seed * 49979687 + 11),
+      exist_(seed % 5 == 3),
+      many_scale_(random_.OneIn(2)) {}
 
 void Producers::SetUp() {
   if (!exist_) return;
@@ -95,7 +99,10 @@ void Producers::Act() {
 
 void Producers::Submit() {
   if (jobs_.size() >= kMostJobs) return;
-  Make(absl::StrCat("job", ++next_), static_cast<int>(random_.Below(kJobKinds)));
+  const int first = many_scale_ && random_.OneIn(2) ? kFirstThatScales : 0;
+  const int kind =
+      first + static_cast<int>(random_.Below(static_cast<uint64_t>(kJobKinds - first)));
+  Make(absl::StrCat("job", ++next_), kind);
 }
 
 void Producers::Make(const std::string& name, int kind) {
@@ -183,6 +190,34 @@ void Producers::CheckPhase(const std::string& name, const Job& job, absl::Time n
 const Truth::PodFacts* Producers::Find(const std::string& pod) const {
   const auto it = truth_.pods().find(absl::StrCat(kJobsNamespace, "/", pod));
   return it == truth_.pods().end() ? nullptr : &it->second;
+}
+
+std::vector<std::string> Producers::JobsThatScale() const {
+  std::vector<std::string> names;
+  for (const auto& [name, job] : jobs_) {
+    if (CanBeScaled(job.kind) && job.uids.size() == job.recipe.objects.size())
+      names.push_back(name);
+  }
+  return names;
+}
+
+// So many start together at least as it has ever asked for: a leader may have decided before the
+// edit, and who comes after a start comes late.
+void Producers::Scale(const std::string& name, int size) {
+  Job& job = jobs_.at(name);
+  const std::map<std::string, int> least = job.recipe.least;
+  JobPart surplus = job.recipe.parts.back();
+  job.recipe = RecipeFor(job.kind, name, size);
+  for (const auto& [unit, pods] : least) {
+    job.recipe.least[unit] = std::min(job.recipe.least[unit], pods);
+  }
+  const JobObject& object = job.recipe.objects.front();
+  const std::string target = TargetOf(object, object.name);
+  users_.Call("PATCH", target, Json::Object({{"spec", object.spec}}));
+  job.written[target] = WrittenIn(users_.Get(target));
+  surplus.first += size;
+  surplus.pods -= size;
+  DeletePods(surplus);
 }
 
 // In pieces: whoever sees only some of its pods does not know how many are to come.
@@ -294,7 +329,7 @@ void Producers::MakePod(const Job& job, const JobPart& part, int index) {
   Json meta = Json::Object(
       {{"name", PodName(part, index)}, {"labels", labels}, {"annotations", annotations}});
   if (owners.size() > 0) meta.Set("ownerReferences", owners);
-  const Json gpus = Json::Object({{"nvidia.com/gpu", "1"}});
+  const Json gpus = Json::Object({{"nvidia.com/gpu", absl::StrCat(part.gpus)}});
   const Json container =
       Json::Object({{"name", "main"},
                     {"image", "registry.example/train:1"},
@@ -386,6 +421,18 @@ bool Producers::Fit(std::vector<int64_t> gpus) const {
   });
 }
 
+// Those that are there already may be wanted together with it. Who comes late to a job that was
+// scaled up is wanted alone.
+std::vector<int64_t> Producers::WantedNext(const Job& job, const Unit& unit, int least) const {
+  if (CanBeScaled(job.kind) && unit.bound >= least) return {std::ranges::min(unit.waiting)};
+  std::vector<int64_t> next;
+  for (const auto& [other, least_of_other] : job.recipe.least) {
+    const std::vector<int64_t> more = UnitOf(other).waiting;
+    next.insert(next.end(), more.begin(), more.end());
+  }
+  return next;
+}
+
 void Producers::CheckUnit(const Job& job, const std::string& name, absl::Time now) {
   const Unit unit = UnitOf(name);
   const int least = job.recipe.least.at(name);
@@ -400,13 +447,7 @@ void Producers::CheckUnit(const Job& job, const std::string& name, absl::Time no
   }
   const auto waiting = static_cast<int>(unit.waiting.size());
   if (waiting == 0 || unit.bound + waiting < least || !job.whole.contains(name)) return;
-  // Those that are there already may be wanted together with it.
-  std::vector<int64_t> next;
-  for (const auto& [other, least_of_other] : job.recipe.least) {
-    const std::vector<int64_t> more = UnitOf(other).waiting;
-    next.insert(next.end(), more.begin(), more.end());
-  }
-  if (Fit(next)) {
+  if (Fit(WantedNext(job, unit, least))) {
     truth_.Violated(now, absl::StrCat("NoProducerDeadlock: ", name, " has ", waiting,
                                       " pods that wait, and there is room"));
   }

@@ -42,6 +42,10 @@ class Producers final {
   // At rest: nothing moves, and no room is kept.
   void CheckAtRest(absl::Time now);
   void DeleteAll();
+  // Names of jobs whose users may ask for more pods, or for fewer; and what becomes of one.
+  [[nodiscard]] std::vector<std::string> JobsThatScale() const;
+  // REQUIRES: it is one of these, and size >= 1.
+  void Scale(const std::string& name, int size);
   // Some pods that start together have been lost, and may have room held for them.
   [[nodiscard]] bool SomeAreMissing() const;
   // Units that have started whole.
@@ -84,6 +88,7 @@ class Producers final {
   void StartAnew(Job& job);
   [[nodiscard]] const Truth::PodFacts* Find(const std::string& pod) const;
   [[nodiscard]] Unit UnitOf(const std::string& unit) const;
+  [[nodiscard]] std::vector<int64_t> WantedNext(const Job& job, const Unit& unit, int least) const;
   void CheckUnit(const Job& job, const std::string& name, absl::Time now);
   // `objects`: by target, their writers' last versions.
   void CheckWritten(const std::map<std::string, std::string>& objects, absl::Time now);
@@ -94,6 +99,7 @@ class Producers final {
   Truth& truth_;
   Random random_;
   const bool exist_;
+  const bool many_scale_;  // half of the jobs can be scaled
   std::map<std::string, Job> jobs_;
   std::map<std::string, std::string> theirs_;  // by target: objects of meddlers
   int next_ = 0;

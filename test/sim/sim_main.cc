@@ -134,8 +134,10 @@ FaultRates RatesFor(const std::string& kinds, uint64_t seed) {
 }
 
 // Evictions are sent in few histories, and hardly ever while a member is in a rare state: that such
-// a fault strikes at all is enough.
-bool StrikesSeldom(Fault fault) { return fault == Fault::kCrashAtEvict; }
+// a fault strikes at all is enough. So it is with edits while room is made by them.
+bool StrikesSeldom(Fault fault) {
+  return fault == Fault::kCrashAtEvict || fault == Fault::kClaimedQueueEdited;
+}
 
 void AddToDigest(const SimOptions& options, const SimReport& report, const Campaign& campaign,
                  Totals& totals) {

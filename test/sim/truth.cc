@@ -22,6 +22,19 @@ uint64_t Mixed(uint64_t hash, absl::string_view text) {
   return hash;
 }
 
+std::string OwnerOf(const Json& object) {
+  for (const Json& owner : object["metadata"]["ownerReferences"].items()) {
+    if (owner["controller"].AsBool()) return owner["uid"].AsString();
+  }
+  return "";
+}
+
+// Members of other kinds come in stages, and each stage raises the quorum.
+std::string SourceOf(const Json& spec) {
+  const std::string& kind = spec["source"]["kind"].AsString();
+  return kind == "Job" || kind == "RayCluster" ? spec["source"]["uid"].AsString() : "";
+}
+
 }  // namespace
 
 void Truth::Start(absl::Time now) {
@@ -222,7 +235,9 @@ void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time no
                   .min_member = spec["minMember"].AsInt(),
                   .phase = object["status"]["phase"].AsString(),
                   .reason = object["status"]["reason"].AsString(),
+                  .source = SourceOf(spec),
                   .says_succeeded = object["status"]["members"]["succeeded"].AsInt(),
+                  .says_met = object["status"]["quorumMet"].AsInt(),
                   .kept = spec["quorumLoss"]["action"].AsString() == "Keep",
                   .keeps_for = absl::Seconds(spec["quorumLoss"]["gracePeriodSeconds"].AsInt()),
                   .in_one_rack = !spec["topology"]["required"].AsString().empty(),
@@ -241,6 +256,7 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   pod.uid = object["metadata"]["uid"].AsString();
   pod.node = object["spec"]["nodeName"].AsString();
   pod.phase = object["status"]["phase"].AsString();
+  pod.owner = OwnerOf(object);
   pod.nominated = object["status"]["nominatedNodeName"].AsString();
   pod.deleting = object["metadata"].Has("deletionTimestamp");
   pod.minds_company =

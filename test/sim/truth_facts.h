@@ -16,6 +16,7 @@ namespace maniple::sim {
 
 struct PodFacts {
   std::string key, uid, gang, node, phase;
+  std::string owner;      // the uid of the object that made it; "" = none did
   std::string nominated;  // the node whose room is kept for it
   bool deleting = false;
   bool minds_company = false;  // it has terms on the pods around it
@@ -48,7 +49,9 @@ struct GroupFacts {
   absl::Time since;  // under this name
   int64_t min_member = 0;
   std::string phase, reason;
+  std::string source;          // the uid of the Job or RayCluster that it stands for; "" = of none
   int64_t says_succeeded = 0;  // its status, now
+  int64_t says_met = 0;        // … of the quorum, when that was met last
   bool kept = false;           // after a loss the rest of it may go on running …
   absl::Duration keeps_for;    // … or does so for a while
   bool in_one_rack = false;

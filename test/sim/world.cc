@@ -104,6 +104,7 @@ class World final {
                parts_.truth.Observe(parts_.events.Now());
                if (parts_.volumes.has_value()) parts_.volumes->Observe(parts_.events.Now());
                parts_.producers.OnServerChange(parts_.events.Now());
+               parts_.raised_quorums.Observe(parts_.events.Now());
              },
          .on_sent = [this](uint64_t life, const HttpRequest& request) { OnSent(life, request); },
          .on_left_late = [this](

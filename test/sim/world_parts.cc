@@ -28,6 +28,7 @@ WorldParts::WorldParts(const SimOptions& sim_options, Processes::Hooks hooks)
       truth(server),
       kept(truth),
       evictions(truth, kept),
+      raised_quorums(truth),
       users(network, truth, random, Variety::RacksOf(options.seed)),
       economy(users, options.seed),
       variety(users, options.seed),
@@ -37,10 +38,12 @@ WorldParts::WorldParts(const SimOptions& sim_options, Processes::Hooks hooks)
       disturbances(users, truth, events, faults, InstalledCrds()),
       tenant(users, truth, events, faults, {.seed = options.seed, .rates = options.rates}),
       producers(users, truth, options.seed),
+      late_changes(users, producers, faults),
       processes(network, events, faults, std::move(hooks)) {}
 
 void WorldParts::Strike(Fault fault, const std::string& gang) {
   disturbances.Strike(fault, gang);
+  late_changes.Strike(fault, gang);
   tenant.Strike(fault);
 }
 

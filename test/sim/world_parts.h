@@ -18,10 +18,12 @@
 #include "test/sim/faults.h"
 #include "test/sim/hostile_tenant.h"
 #include "test/sim/kept_room.h"
+#include "test/sim/late_changes.h"
 #include "test/sim/mig_users.h"
 #include "test/sim/network.h"
 #include "test/sim/processes.h"
 #include "test/sim/producers.h"
+#include "test/sim/raised_quorums.h"
 #include "test/sim/truth.h"
 #include "test/sim/variety.h"
 #include "test/sim/volume_truth.h"
@@ -52,6 +54,7 @@ struct WorldParts {
   template <typename Function>
   static void ForEachKind(const Function& function) {
     std::ranges::for_each(Disturbances::Kinds(), function);
+    std::ranges::for_each(LateChanges::Kinds(), function);
     std::ranges::for_each(HostileTenant::Kinds(), function);
   }
   void Strike(Fault fault, const std::string& gang);
@@ -66,6 +69,7 @@ struct WorldParts {
   Truth truth;
   KeptRoom kept;
   Evictions evictions;
+  RaisedQuorums raised_quorums;
   Users users;
   Economy economy;
   Variety variety;
@@ -76,6 +80,7 @@ struct WorldParts {
   Disturbances disturbances;
   HostileTenant tenant;
   Producers producers;
+  LateChanges late_changes;
   Processes processes;
   absl::Time last_sent = absl::InfinitePast();  // of writes that keep neither a Lease nor a watch
   bool controllers_run = true;
