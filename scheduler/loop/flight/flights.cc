@@ -37,6 +37,19 @@ absl::Time StartOf(const Case& c) {
   return member.started >= member.created && member.started <= c.now ? member.started : c.now;
 }
 
+// Pods that ran by themselves before a restart, and whose owner made others then: nothing stands
+// for them, and they had started before the others came. A start begins when all members are there.
+int32_t RanAloneBefore(const Gang& gang) {
+  if (gang.foreign == nullptr || gang.stand_in.has_value()) return 0;
+  const auto is_bound = [](const Member& member) { return member.state == MemberState::kBound; };
+  const auto first = std::ranges::find_if(gang.members, is_bound);
+  if (std::ranges::count_if(gang.members, is_bound) != 1 || first->started_elsewhere) return 0;
+  const bool all_came_later = std::ranges::all_of(gang.members, [&](const Member& member) {
+    return member.pod == first->pod || member.created > first->started;
+  });
+  return all_came_later && first->started > absl::InfinitePast() ? 1 : 0;
+}
+
 PodReference ReferenceTo(const PodFacts& pod) {
   return {.namespace_name = pod.namespace_name, .name = pod.name, .uid = pod.uid};
 }
@@ -58,9 +71,11 @@ void Flights::EndBinding(GangRecord& record) {
 // They were whole by themselves: whoever their owner makes beside them comes late.
 void Flights::MeetThoseWhoRanAlone(Case& c) {
   const bool is_met = c.record.quorum_reached_at.has_value() || c.record.quorum_met > 0;
-  if (c.gang.ran_alone == 0 || is_met) return;
+  if (is_met) return;
+  const int32_t alone = std::max(c.gang.ran_alone, RanAloneBefore(c.gang));
+  if (alone == 0) return;
   c.record.quorum_reached_at = std::max(c.now, c.gang.created);
-  c.record.quorum_met = c.gang.ran_alone;
+  c.record.quorum_met = alone;
 }
 
 // An earlier leader held the room of members that have failed. Their pods are there still: the

@@ -92,6 +92,25 @@ TEST_F(LoopLateMembers, APodThatRanAloneIsAMemberOfTheGangThatItsJobBecomes) {
   EXPECT_EQ(Status().quorum_met, 1);
 }
 
+// The fear: as a part of a start that nobody has finished, it is deleted.
+TEST_F(LoopLateMembers, APodThatRanAloneIsKnownWhenItsJobHasGrownWhileNobodyLooked) {
+  PutJob(1);
+  SubmitJob(0, 1);
+  Pod pod = *d_.api.FindPod("job-0");
+  pod.phase = PodPhase::kRunning;
+  pod.started = d_.now;
+  d_.api.Put(pod);
+  d_.Settle(absl::Minutes(20));
+  PutJob(6);
+  Submit({.prefix = "job",
+          .from = 1,
+          .to = 6,
+          .owner = OwnerReference{"Job", "job", "u-job", "batch/v1"}});
+  d_.Restart();
+  d_.Settle(absl::Minutes(20));
+  EXPECT_EQ(BoundOf("job"), 4);
+}
+
 TEST_F(LoopLateMembers, AMinimumHoldsForTheWorkersWhileTheirLauncherIsNotThereYet) {
   d_.Nodes(2, 8);
   for (const char* name : {"n3", "n4"}) d_.api.Delete(ResourceKind::kNode, name);
