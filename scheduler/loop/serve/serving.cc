@@ -153,7 +153,7 @@ void Serving::TakePlan(Case& c, QueueItem item, const Answer& answer, const Sear
   if (c.record.claim.has_value()) {
     desk_.counters.room_made.Note(c.now - c.record.claim->since);
   }
-  parts_.claims.Drop(c.record);
+  parts_.claims.Spend(c, plan.placements);
   c.record.leaving_awaited_since.reset();
   switch (item.kind) {
     case ItemKind::kQuorum:
@@ -168,6 +168,7 @@ void Serving::TakePlan(Case& c, QueueItem item, const Answer& answer, const Sear
   }
   parts_.reservations.NoteYielded(answer);
   parts_.flights.Start(c, plan.placements);
+  parts_.claims.SeeStart(c);  // before anybody else is decided: the start may have failed at once
 }
 
 void Serving::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
