@@ -9,6 +9,12 @@
 #include "scheduler/loop/flight/flights.h"
 
 namespace maniple {
+namespace {
+
+// Members that have given way to others stay behind them for so long.
+constexpr absl::Duration kGivesWayFor = absl::Minutes(1);
+
+}  // namespace
 
 // False: no member has a claim that waits for its node.
 bool Flights::StartVolumes(Case& c, const std::vector<Placement>& placements) {
@@ -24,6 +30,7 @@ bool Flights::StartVolumes(Case& c, const std::vector<Placement>& placements) {
   c.record.volumes.emplace(desk_.options.bind_backoff, placements,
                            goals.value_or(std::vector<ClaimGoal>()),
                            c.now + desk_.options.volume_timeout);
+  c.record.volumes_are_surplus = c.assembly.need.Met();
   if (!goals.has_value()) {
     GiveUpVolumes(c, "there are not volumes enough for all of it");
     return true;
@@ -55,11 +62,27 @@ std::string Flights::PlacementTrouble(const Case& c) {
   return "";
 }
 
+// What was planned is not to be bound any more, though it could be; "" = it is.
+std::string Flights::ChangeOfMind(const Case& c) {
+  if (SurplusGivesWay(c)) return "others are to replace lost members first";
+  if (c.record.volumes_are_surplus && !c.record.binding.has_value() && !c.assembly.need.Met()) {
+    return "the gang has lost its quorum";
+  }
+  return "";
+}
+
+bool Flights::SurplusGivesWay(const Case& c) const {
+  return c.record.volumes.has_value() && c.record.volumes_are_surplus &&
+         c.record.binding.has_value() && c.record.binding->wants_repair() &&
+         !desk_.RequestOf(c, ItemKind::kRepair).need.Met();
+}
+
 void Flights::SettleVolumes(Case& c) {
   if (!c.record.volumes.has_value()) return;
   GangVolumes& volumes = *c.record.volumes;
   std::vector<SendVolumeWrite> actions;
   VolumeStep step{c.now, desk_.random, actions};
+  if (const std::string change = ChangeOfMind(c); !change.empty()) volumes.Withdraw(change, step);
   if (const std::string trouble = c.record.LeavesWhole() ? "it has to leave" : PlacementTrouble(c);
       !trouble.empty()) {
     volumes.Cancel(trouble, step);
@@ -126,21 +149,33 @@ void Flights::BindAfterVolumes(Case& c) {
   StartBinding(c, placements);
 }
 
-// Everything reserved is given back; the gang is decided again after a while.
+// Everything reserved is given back; the gang is decided again, perhaps after a while.
+// `why` is a copy, since it may be the volumes' own word.
 void Flights::GiveUpVolumes(Case& c, std::string why) {
   const std::vector<Placement> placements = c.record.volumes->placements();
+  const bool withdrawn = c.record.volumes->withdrawn();
   c.record.volumes.reset();
-  for (const Placement& placement : placements) desk_.state.Release(placement.pod, desk_.news);
+  for (const Placement& placement : placements) {
+    desk_.state.Release(placement.pod, desk_.news);
+    // The others come first: this one would be as slow again.
+    if (withdrawn && c.record.volumes_are_surplus && c.record.binding.has_value()) {
+      c.record.refused_until[placement.pod] = c.now + kGivesWayFor;
+    }
+  }
+  desk_.Log(c, "volumes", absl::StrCat(": given up: ", why));
+  if (!withdrawn) TryVolumesLater(c, why);
+  desk_.touched.insert(c.gang.id);
+  desk_.to_report.insert(c.gang.id);
+  charges_.ChargeQuota(c);
+}
+
+void Flights::TryVolumesLater(const Case& c, absl::string_view why) {
   GangRecord& record = c.record;
   Desk::NoteStartInVain(record, c.now);
   if (!record.undo_backoff.has_value()) record.undo_backoff = Backoff(desk_.options.undo_backoff);
   record.volumes_again_at = c.now + record.undo_backoff->Next(desk_.random);
-  desk_.Log(c, "volumes", absl::StrCat(": given up: ", why));
   record.volume_trouble = absl::StrCat("its volumes could not be bound: ", why, "; tried again at ",
                                        ClockText(*record.volumes_again_at));
-  desk_.touched.insert(c.gang.id);
-  desk_.to_report.insert(c.gang.id);
-  charges_.ChargeQuota(c);
 }
 
 }  // namespace maniple

@@ -88,7 +88,11 @@ class Flights final {
   [[nodiscard]] std::string PlacementTrouble(const Case& c);
   void SendVolume(const Case& c, const ClaimGoal& goal, const ClaimSight& sight, VolumeWrite what);
   void BindAfterVolumes(Case& c);
+  // Surplus whose volumes are being bound must not keep others from a lost member's place.
+  [[nodiscard]] bool SurplusGivesWay(const Case& c) const;
+  [[nodiscard]] std::string ChangeOfMind(const Case& c);
   void GiveUpVolumes(Case& c, std::string why);
+  void TryVolumesLater(const Case& c, absl::string_view why);
 
   Desk& desk_;
   UseCounts& uses_;

@@ -96,6 +96,7 @@ struct GangRecord {
   // Written by Flights.
   Rare<GangBinding> binding;
   Rare<GangVolumes> volumes;                   // before the members that it places are bound
+  bool volumes_are_surplus = false;            // … and these are beyond the quorum
   std::optional<absl::Time> volumes_again_at;  // nothing is decided before
   Rare<std::string> volume_trouble;            // … because of this
   RareVector<HeldVacancy> holds;
