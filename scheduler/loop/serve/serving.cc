@@ -100,6 +100,16 @@ void Serving::DecideAgain(Case& c, QueueItem item) {
   desk_.queue.Offer(item, parts_.charges.OrderOf(c, item.kind));
 }
 
+// Members whose volumes have failed keep nobody else from a lost member's place.
+bool Serving::OthersMayRepair(const Case& c, ItemKind kind) const {
+  if (kind != ItemKind::kRepair) return false;
+  const GangRequest request = desk_.RequestOf(c, kind);
+  return c.record.volumes_are_surplus ||
+         std::ranges::none_of(request.wants, [&c](const Want& want) {
+           return c.record.refused_until.contains(want.pod);
+         });
+}
+
 bool Serving::ParkUndecided(Case& c, QueueItem item) {
   // Room that others have left for it is not kept for long.
   if (!c.record.claim.has_value() && parts_.searches.MustWaitToSearch(c)) {
@@ -108,7 +118,8 @@ bool Serving::ParkUndecided(Case& c, QueueItem item) {
   }
   WaitingFor waits;
   ParkFacts facts;
-  if (c.record.volumes_again_at.value_or(absl::InfinitePast()) > c.now) {
+  if (c.record.volumes_again_at.value_or(absl::InfinitePast()) > c.now &&
+      !OthersMayRepair(c, item.kind)) {
     waits = {.reason = WaitReason::kVolumesNotReady, .message = *c.record.volume_trouble};
     facts = {.class_key = absl::StrCat("volumes ", c.gang.id.index()),
              .until = *c.record.volumes_again_at};
