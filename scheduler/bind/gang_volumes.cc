@@ -77,6 +77,11 @@ void GangVolumes::Fail(std::string why, VolumeStep& step) {
 
 void GangVolumes::Cancel(std::string why, VolumeStep& step) { Fail(std::move(why), step); }
 
+void GangVolumes::Withdraw(std::string why, VolumeStep& step) {
+  withdrawn_ = withdrawn_ || phase_ == VolumePhase::kBinding;
+  Fail(std::move(why), step);
+}
+
 void GangVolumes::Send(size_t goal, VolumeWrite what, const std::string& version,
                        VolumeStep& step) {
   Entry& entry = entries_[goal];

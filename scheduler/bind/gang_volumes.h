@@ -76,12 +76,15 @@ class GangVolumes final {
   void Settle(std::span<const ClaimSight> sights, VolumeStep& step);
   // The gang does not want its volumes any more.
   void Cancel(std::string why, VolumeStep& step);
+  // … and is to be decided anew at once: nothing has gone wrong.
+  void Withdraw(std::string why, VolumeStep& step);
 
   [[nodiscard]] VolumePhase phase() const { return phase_; }
   [[nodiscard]] const std::vector<Placement>& placements() const { return placements_; }
   [[nodiscard]] const std::vector<ClaimGoal>& goals() const { return goals_; }
   [[nodiscard]] size_t bound() const;  // claims
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  [[nodiscard]] bool withdrawn() const { return withdrawn_; }
   [[nodiscard]] absl::Time NextDeadline() const;
 
  private:
@@ -111,6 +114,7 @@ class GangVolumes final {
   VolumePhase phase_ = VolumePhase::kBinding;
   absl::Time deadline_;
   std::string trouble_;
+  bool withdrawn_ = false;
 };
 
 }  // namespace maniple

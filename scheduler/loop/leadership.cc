@@ -60,6 +60,7 @@ void Leadership::Forget(GangId id, absl::Time now) {
   if (it->second->binding.has_value()) flights_.EndBinding(*it->second);
   flights_.DropHolds(*it->second);
   claims_.Drop(*it->second);
+  claims_.ForgetStart(id);
   room_holders_.Drop(id, *it->second);
   room_holders_.lines().Leave(id, now);
   desk_.timers.Erase(id);
@@ -138,6 +139,7 @@ void Leadership::LookAt(GangId id, absl::Time now) {
     flights_.SettleBinding(*c);
     evictions_.DrainQueue(*c);
   }
+  claims_.SeeStart(*c);
   flights_.NoteQuorum(*c);
   flights_.NoteReady(*c);
   charges_.ChargeQuota(*c);
@@ -210,6 +212,7 @@ bool Leadership::Binds() const {
 void Leadership::NodesGone(const absl::btree_set<NodeId>& gone) {
   wakes_.NodesLost();
   help_questions_.may_end().BeginsAnew();
+  claims_.ForgetNodes(gone);
   for (const auto& [id, record] : desk_.records) {
     for (HeldVacancy& held : record->holds) {
       if (gone.contains(held.node)) held.node = NodeId();

@@ -319,8 +319,11 @@ bool Ending::NobodyMakesRoom() const {
   return std::ranges::all_of(world_.processes, [](const auto& process) {
     if (!process->leading()) return true;
     const ClusterViewPtr view = process->loop().View(process->Now());
-    return std::ranges::none_of(
-        view->gangs, [](const GangView& gang) { return gang.reason == "WaitingForPreemption"; });
+    return std::ranges::none_of(view->gangs, [](const GangView& gang) {
+      // A start that came to nothing keeps the room that was made for it.
+      return gang.reason == "WaitingForPreemption" || gang.reason == "BackingOff" ||
+             gang.reason == "VolumesNotReady";
+    });
   });
 }
 

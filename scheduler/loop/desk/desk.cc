@@ -243,15 +243,24 @@ GangRequest Desk::RequestOf(const Case& c, ItemKind kind) const {
     }
   }
   input.outranked = state.PromisedBelow(c.gang.priority);
-  GangRequest request = RequestFor(input, [this, &c, kind](PodId pod) {
+  const auto may_plan = [this, &c](PodId pod) {
     // A lagging or repeated watch line calls the pod pending,
     // but the server says that it has a node.
     const PodFacts* facts = state.FindPod(pod);
     if (facts != nullptr && facts->is_awaited) return false;
+    return !c.record.volumes_are_surplus || !c.record.PlaceWhileVolumesAreBound(pod).has_value();
+  };
+  const auto is_welcome = [&](PodId pod) {
     const auto refused = c.record.refused_until.find(pod);
-    return kind != ItemKind::kSurplus || refused == c.record.refused_until.end() ||
-           refused->second <= c.now;
-  });
+    const bool set_aside = refused != c.record.refused_until.end() && refused->second > c.now;
+    return !set_aside && may_plan(pod);
+  };
+  const bool all = kind == ItemKind::kQuorum || c.record.refused_until.empty();
+  GangRequest request = all ? RequestFor(input, may_plan) : RequestFor(input, is_welcome);
+  // Whoever was set aside replaces a lost member where nobody else does.
+  if (!all && kind == ItemKind::kRepair && request.need.Met()) {
+    request = RequestFor(input, may_plan);
+  }
   // Gangs that differ in their images alone are equally hard to place.
   for (std::vector<Want>* wants : {&request.wants, &request.followers}) {
     for (Want& want : *wants) {

@@ -39,10 +39,55 @@ bool Flights::ApartFromOthers(const Case& c, NodeId node, const TopologyRequest&
   });
 }
 
+bool Flights::PlanIsTorn(const Case& c) {
+  GangRequest asked{.topology = c.gang.spec.topology};
+  for (const SubGroup& part : c.gang.spec.sub_groups) {
+    asked.sub_group_topologies.push_back(part.topology);
+    asked.sub_group_names.push_back(part.name);
+  }
+  LevelStore levels;
+  const auto choice = ResolveTopology(desk_.Picture(), asked, levels);
+  if (!choice.ok()) return false;
+  const auto is_torn = [&c](const DomainWish& wish, int32_t part) {
+    return wish.required_level() != nullptr && IsTorn(c, *wish.required_level(), part);
+  };
+  if (is_torn(choice->gang, -1)) return true;
+  for (size_t i = 0; i < choice->sub_groups.size(); ++i) {
+    if (is_torn(choice->sub_groups[i], static_cast<int32_t>(i))) return true;
+  }
+  return false;
+}
+
+// `part`: a sub-group; -1: all members.
+bool Flights::IsTorn(const Case& c, const DomainLevel& level, int32_t part) {
+  std::optional<uint32_t> domain;
+  for (const Member& member : c.gang.members) {
+    if (part >= 0 && member.rank.sub_group != part) continue;
+    std::optional<NodeId> node = c.record.PlaceWhileVolumesAreBound(member.pod);
+    const bool is_planned = node.has_value();
+    if (!is_planned && c.record.binding.has_value()) {
+      node = c.record.binding->LandedOn(member.pod);
+    } else if (!is_planned && member.state == MemberState::kBound && member.node.valid()) {
+      node = member.node;
+    }
+    if (!node.has_value()) continue;
+    const uint32_t in = level.DomainOf(*node);
+    // A node outside the level is apart from none, but nothing is planned there.
+    if (in == DomainLevel::kOutside && !is_planned) continue;
+    if (in == DomainLevel::kOutside || domain.value_or(in) != in) return true;
+    domain = in;
+  }
+  return false;
+}
+
 bool Flights::PlaceIsStillGood(const Case& c, PodId pod, NodeId node) {
+  return RoomIsStillThere(c, pod, node) && TermsStillHold(c, pod, node);
+}
+
+bool Flights::RoomIsStillThere(const Case& c, PodId pod, NodeId node) {
   const PodFacts* facts = desk_.state.FindPod(pod);
   return facts != nullptr && facts->reserved == node &&
-         desk_.state.StillFits(facts->shape, node, c.gang.priority) && TermsStillHold(c, pod, node);
+         desk_.state.StillFits(facts->shape, node, c.gang.priority);
 }
 
 // Decides afresh on affinity and spread, of the pod and of pods around it, for this pod and node
@@ -52,8 +97,9 @@ bool Flights::TermsStillHold(const Case& c, PodId pod, NodeId node) {
   const Snapshot& snapshot = desk_.Picture();
   const PodShape& known = snapshot.tables->ShapeOf(shape);
   if (!desk_.state.AsksOfPods(shape) && known.matches.empty()) return true;
-  // Volumes that are set aside for the pod would look taken.
-  if (known.constraints.volumes.get() != nullptr) return true;
+  // Volumes that are set aside for the pod would look taken, until they are bound.
+  const VolumeNeeds* volumes = known.constraints.volumes.get();
+  if (volumes != nullptr && !volumes->unbound.empty()) return true;
   GangRequest request{.gang = c.gang.id,
                       .wants = {{.pod = pod, .shape = shape}},
                       .need = {.total = 1},

@@ -9,6 +9,12 @@
 #include "scheduler/loop/flight/flights.h"
 
 namespace maniple {
+namespace {
+
+// Members that have given way to others stay behind them for so long.
+constexpr absl::Duration kGivesWayFor = absl::Minutes(1);
+
+}  // namespace
 
 // False: no member has a claim that waits for its node.
 bool Flights::StartVolumes(Case& c, const std::vector<Placement>& placements) {
@@ -24,8 +30,10 @@ bool Flights::StartVolumes(Case& c, const std::vector<Placement>& placements) {
   c.record.volumes.emplace(desk_.options.bind_backoff, placements,
                            goals.value_or(std::vector<ClaimGoal>()),
                            c.now + desk_.options.volume_timeout);
+  c.record.volumes_are_surplus = c.assembly.need.Met();
+  c.record.volumes_asked = FingerprintOfAsk(c.gang.spec);
   if (!goals.has_value()) {
-    GiveUpVolumes(c, "there are not volumes enough for all of it");
+    GiveUpVolumes(c, "there are not volumes enough for all of it", DecidedAgain::kLater);
     return true;
   }
   for (const ClaimGoal& goal : *goals) {
@@ -48,11 +56,31 @@ std::string Flights::PlacementTrouble(const Case& c) {
     if (c.record.binding.has_value() && !c.record.binding->MayPlan(placement.pod)) {
       return "the gang is being undone";
     }
-    if (!PlaceIsStillGood(c, placement.pod, placement.node)) {
+    if (!RoomIsStillThere(c, placement.pod, placement.node)) {
       return absl::StrCat("the place of pod ", member->name, " is lost");
     }
   }
   return "";
+}
+
+// What was planned is not to be bound any more, though it could be; "" = it is.
+std::string Flights::ChangeOfMind(const Case& c) {
+  if (SurplusGivesWay(c)) return "others are to replace lost members first";
+  if (c.record.volumes_are_surplus && !c.record.binding.has_value() && !c.assembly.need.Met()) {
+    return "the gang has lost its quorum";
+  }
+  if (c.record.volumes_asked != FingerprintOfAsk(c.gang.spec)) return "the gang has been edited";
+  const ItemKind kind = c.record.volumes_are_surplus   ? ItemKind::kSurplus
+                        : c.record.binding.has_value() ? ItemKind::kRepair
+                                                       : ItemKind::kQuorum;
+  if (charges_.RefusalOf(c, kind).has_value()) return "its Queue lets it start no more";
+  return "";
+}
+
+bool Flights::SurplusGivesWay(const Case& c) const {
+  return c.record.volumes.has_value() && c.record.volumes_are_surplus &&
+         c.record.binding.has_value() && c.record.binding->wants_repair() &&
+         !desk_.RequestOf(c, ItemKind::kRepair).need.Met();
 }
 
 void Flights::SettleVolumes(Case& c) {
@@ -60,6 +88,7 @@ void Flights::SettleVolumes(Case& c) {
   GangVolumes& volumes = *c.record.volumes;
   std::vector<SendVolumeWrite> actions;
   VolumeStep step{c.now, desk_.random, actions};
+  if (const std::string change = ChangeOfMind(c); !change.empty()) volumes.Withdraw(change, step);
   if (const std::string trouble = c.record.LeavesWhole() ? "it has to leave" : PlacementTrouble(c);
       !trouble.empty()) {
     volumes.Cancel(trouble, step);
@@ -78,7 +107,8 @@ void Flights::SettleVolumes(Case& c) {
       BindAfterVolumes(c);
       return;
     case VolumePhase::kFailed:
-      GiveUpVolumes(c, volumes.trouble());
+      GiveUpVolumes(c, volumes.trouble(),
+                    volumes.withdrawn() ? DecidedAgain::kAtOnce : DecidedAgain::kLater);
       return;
   }
 }
@@ -112,13 +142,30 @@ void Flights::HearVolume(const Errand& errand, const WriteResult& result, absl::
   c->record.volumes->OnReply(errand.name, ReadVolumeReply(result), step);
 }
 
+// What is asked here is costly, and asked once: others may have changed it meanwhile.
+std::string Flights::BurstTrouble(const Case& c) {
+  if (PlanIsTorn(c)) return "its nodes are not in one domain any more";
+  for (const Placement& placement : c.record.volumes->placements()) {
+    if (TermsStillHold(c, placement.pod, placement.node)) continue;
+    return absl::StrCat("pods that came meanwhile keep it from node ",
+                        desk_.state.NodeName(placement.node));
+  }
+  return "";
+}
+
 // A claim that several members share was bound for one of them: the others must reach its volume.
 void Flights::BindAfterVolumes(Case& c) {
   const std::vector<Placement> placements = c.record.volumes->placements();
   for (const Placement& placement : placements) {
     if (desk_.state.ReachesVolumes(placement.pod, placement.node)) continue;
-    GiveUpVolumes(c, absl::StrCat("node ", desk_.state.NodeName(placement.node),
-                                  " does not reach the volumes that were bound"));
+    GiveUpVolumes(c,
+                  absl::StrCat("node ", desk_.state.NodeName(placement.node),
+                               " does not reach the volumes that were bound"),
+                  DecidedAgain::kLater);
+    return;
+  }
+  if (std::string trouble = BurstTrouble(c); !trouble.empty()) {
+    GiveUpVolumes(c, std::move(trouble), DecidedAgain::kAtOnce);
     return;
   }
   desk_.Log(c, "volumes", ": bound");
@@ -126,21 +173,32 @@ void Flights::BindAfterVolumes(Case& c) {
   StartBinding(c, placements);
 }
 
-// Everything reserved is given back; the gang is decided again after a while.
-void Flights::GiveUpVolumes(Case& c, std::string why) {
+// Everything reserved is given back; the gang is decided again, perhaps after a while.
+// `why` is a copy, since it may be the volumes' own word.
+void Flights::GiveUpVolumes(Case& c, std::string why, DecidedAgain again) {
   const std::vector<Placement> placements = c.record.volumes->placements();
+  const bool failed_repair = again == DecidedAgain::kLater && c.record.binding.has_value();
+  const bool comes_last = failed_repair || SurplusGivesWay(c);
   c.record.volumes.reset();
-  for (const Placement& placement : placements) desk_.state.Release(placement.pod, desk_.news);
+  for (const Placement& placement : placements) {
+    desk_.state.Release(placement.pod, desk_.news);
+    // Others come first: this one may be as slow, or fail, again.
+    if (comes_last) c.record.refused_until[placement.pod] = c.now + kGivesWayFor;
+  }
+  desk_.Log(c, "volumes", absl::StrCat(": given up: ", why));
+  if (again == DecidedAgain::kLater) TryVolumesLater(c, why);
+  desk_.touched.insert(c.gang.id);
+  desk_.to_report.insert(c.gang.id);
+  charges_.ChargeQuota(c);
+}
+
+void Flights::TryVolumesLater(const Case& c, absl::string_view why) {
   GangRecord& record = c.record;
   Desk::NoteStartInVain(record, c.now);
   if (!record.undo_backoff.has_value()) record.undo_backoff = Backoff(desk_.options.undo_backoff);
   record.volumes_again_at = c.now + record.undo_backoff->Next(desk_.random);
-  desk_.Log(c, "volumes", absl::StrCat(": given up: ", why));
   record.volume_trouble = absl::StrCat("its volumes could not be bound: ", why, "; tried again at ",
                                        ClockText(*record.volumes_again_at));
-  desk_.touched.insert(c.gang.id);
-  desk_.to_report.insert(c.gang.id);
-  charges_.ChargeQuota(c);
 }
 
 }  // namespace maniple

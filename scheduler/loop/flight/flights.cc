@@ -150,6 +150,7 @@ void Flights::SettleBinding(Case& c) {
   } else {
     ReconcileHolds(c);
   }
+  if (SurplusGivesWay(c)) desk_.touched.insert(c.gang.id);  // its volumes are looked at again
 }
 
 // A quorum that others have bound counts as reached. With no bound member left none stands, unless

@@ -84,11 +84,23 @@ class Flights final {
                                      absl::FunctionRef<bool(const Member&)> among);
   void SendBindOf(const Case& c, const SendBind& bind);
   [[nodiscard]] bool PlaceIsStillGood(const Case& c, PodId pod, NodeId node);
+  [[nodiscard]] bool RoomIsStillThere(const Case& c, PodId pod, NodeId node);
   [[nodiscard]] bool TermsStillHold(const Case& c, PodId pod, NodeId node);
   [[nodiscard]] std::string PlacementTrouble(const Case& c);
+  // Where one domain is required, the nodes of the plan whose volumes are being bound, and those of
+  // members that stand, are in several.
+  [[nodiscard]] bool PlanIsTorn(const Case& c);
+  [[nodiscard]] static bool IsTorn(const Case& c, const DomainLevel& level, int32_t part);
+  // Why the plan would not be made now, its volumes being bound; "" = it would.
+  [[nodiscard]] std::string BurstTrouble(const Case& c);
   void SendVolume(const Case& c, const ClaimGoal& goal, const ClaimSight& sight, VolumeWrite what);
   void BindAfterVolumes(Case& c);
-  void GiveUpVolumes(Case& c, std::string why);
+  // Surplus whose volumes are being bound must not keep others from a lost member's place.
+  [[nodiscard]] bool SurplusGivesWay(const Case& c) const;
+  [[nodiscard]] std::string ChangeOfMind(const Case& c);
+  enum class DecidedAgain : uint8_t { kAtOnce, kLater };
+  void GiveUpVolumes(Case& c, std::string why, DecidedAgain again);
+  void TryVolumesLater(const Case& c, absl::string_view why);
 
   Desk& desk_;
   UseCounts& uses_;

@@ -96,6 +96,8 @@ struct GangRecord {
   // Written by Flights.
   Rare<GangBinding> binding;
   Rare<GangVolumes> volumes;                   // before the members that it places are bound
+  bool volumes_are_surplus = false;            // … and these are beyond the quorum
+  uint64_t volumes_asked = 0;                  // a fingerprint of what was asked for then
   std::optional<absl::Time> volumes_again_at;  // nothing is decided before
   Rare<std::string> volume_trouble;            // … because of this
   RareVector<HeldVacancy> holds;

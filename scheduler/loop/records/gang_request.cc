@@ -50,6 +50,15 @@ void AddTopology(Fingerprint& print, const TopologyRequest& topology) {
   print.Add(topology.topology_name);
 }
 
+void AddTopologies(Fingerprint& print, const PodGroupSpec& spec) {
+  AddTopology(print, spec.topology);
+  for (const SubGroup& part : spec.sub_groups) {
+    print.Add(part.name);
+    print.Add(static_cast<uint64_t>(part.min_member));
+    AddTopology(print, part.topology);
+  }
+}
+
 void AppendTopology(std::string& key, const TopologyRequest& topology) {
   for (const std::string* part :
        {&topology.required, &topology.preferred, &topology.slice_level, &topology.topology_name}) {
@@ -321,12 +330,7 @@ uint64_t FingerprintOf(const Gang& gang) {
   }
   print.Add(static_cast<uint64_t>(
       absl::ToInt64Seconds(ExpectedRuntime(gang).value_or(absl::InfiniteDuration()))));
-  AddTopology(print, gang.spec.topology);
-  for (const SubGroup& part : gang.spec.sub_groups) {
-    print.Add(part.name);
-    print.Add(static_cast<uint64_t>(part.min_member));
-    AddTopology(print, part.topology);
-  }
+  AddTopologies(print, gang.spec);
   for (const Member& member : gang.members) {
     print.Add(static_cast<uint64_t>(member.rank.index));
     print.Add(member.rank.job);
@@ -336,6 +340,14 @@ uint64_t FingerprintOf(const Gang& gang) {
     print.Add(member.node.valid() ? member.node.index() : ~uint64_t{0});
     print.Add(static_cast<uint64_t>(member.rank.sub_group));
   }
+  return print.value();
+}
+
+uint64_t FingerprintOfAsk(const PodGroupSpec& spec) {
+  Fingerprint print;
+  print.Add(spec.queue);
+  print.Add(static_cast<uint64_t>(spec.min_member));
+  AddTopologies(print, spec);
   return print.value();
 }
 

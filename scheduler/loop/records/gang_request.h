@@ -41,5 +41,8 @@ struct RequestInput {
 // While it stays equal, so does the answer: it covers everything of the gang that Decide or the
 // queue looks at.
 [[nodiscard]] uint64_t FingerprintOf(const Gang& gang);
+// While it stays equal, a plan that was made is still of the kind that is asked for, whoever comes
+// or goes.
+[[nodiscard]] uint64_t FingerprintOfAsk(const PodGroupSpec& spec);
 
 }  // namespace maniple

@@ -63,6 +63,57 @@ void Claims::GiveUp(Case& c) {
   parts_.charges.ChargeQuota(c);
 }
 
+void Claims::Spend(Case& c, const std::vector<Placement>& places) {
+  spent_.erase(c.gang.id);
+  if (!c.record.claim.has_value()) return;
+  const Claim& claim = *c.record.claim;
+  // Whoever starts elsewhere does not need the room any more.
+  const bool in_its_room = std::ranges::all_of(places, [&claim](const Placement& place) {
+    return std::ranges::find(claim.rooms, place.node, &Claim::Room::node) != claim.rooms.end();
+  });
+  if (in_its_room) {
+    spent_[c.gang.id] = {.places = places,
+                         .claim = {.was_first = claim.was_first,
+                                   .text = claim.text,
+                                   .since = claim.since,
+                                   .until = claim.until}};
+  }
+  Drop(c.record);
+}
+
+void Claims::SeeStart(Case& c) {
+  const auto found = spent_.find(c.gang.id);
+  if (found == spent_.end()) return;
+  const std::optional<ItemKind> item = desk_.ItemOf(c);
+  const bool starts = c.record.volumes.has_value() || c.record.binding.has_value();
+  if (!item.has_value() && starts) return;
+  Spent spent = std::move(found->second);
+  spent_.erase(found);
+  if (item != ItemKind::kQuorum && item != ItemKind::kRepair) return;
+  if (c.record.claim.has_value() || c.now >= spent.claim.until) return;
+  const GangRequest request = desk_.RequestOf(c, *item);
+  std::erase_if(spent.places, [&request](const Placement& place) {
+    return std::ranges::find(request.wants, place.pod, &Want::pod) == request.wants.end();
+  });
+  if (!MayHoldAgain(request, spent.places)) return;
+  Hold(c, request, spent.places, std::move(spent.claim));
+}
+
+bool Claims::MayHoldAgain(const GangRequest& request, const std::vector<Placement>& places) const {
+  return !places.empty() && std::cmp_greater_equal(places.size(), request.need.total) &&
+         std::ranges::all_of(places, [&](const Placement& place) {
+           const auto want = std::ranges::find(request.wants, place.pod, &Want::pod);
+           return desk_.state.MayFit(want->shape, place.node);
+         });
+}
+
+void Claims::ForgetNodes(const absl::btree_set<NodeId>& gone) {
+  absl::erase_if(spent_, [&gone](const auto& spent) {
+    return std::ranges::any_of(
+        spent.second.places, [&gone](const Placement& place) { return gone.contains(place.node); });
+  });
+}
+
 void Claims::AskAnew(GangId claimant, absl::Time now) {
   std::optional<Case> c = desk_.Open(claimant, now);
   if (!c.has_value() || !c->record.claim.has_value()) return;

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "scheduler/loop/desk/charges.h"
 #include "scheduler/loop/desk/desk.h"
@@ -41,6 +42,13 @@ class Claims final {
   // Gives the room back, for any gang to use.
   void Drop(GangRecord& record);
   void GiveUp(Case& c);
+  // The gang starts at these places: its claim ends.
+  void Spend(Case& c, const std::vector<Placement>& places);
+  // A start in room that others had left for it may have come to nothing. The gang gets that room
+  // back, until the time of its claim.
+  void SeeStart(Case& c);
+  void ForgetStart(GangId id) { spent_.erase(id); }
+  void ForgetNodes(const absl::btree_set<NodeId>& gone);
   // The plan of the gang cannot come true: it makes another one.
   void AskAnew(GangId claimant, absl::Time now);
   // Nodes have changed or gone. Nobody is to leave from now on for a place that will not do: such a
@@ -70,10 +78,19 @@ class Claims final {
   // Null: it does not leave for the claimant.
   [[nodiscard]] const Departure* DepartureFor(GangId claimant, GangId victim) const;
   void OfferAgain(Case& c);
+  // Each could start in its place again, and these are enough. REQUIRES: the request asks for each.
+  [[nodiscard]] bool MayHoldAgain(const GangRequest& request,
+                                  const std::vector<Placement>& places) const;
 
   Desk& desk_;
   Parts parts_;
   absl::btree_set<GangId> claimants_;  // and some that are none any more
+  // Claims in whose room a start is under way; some starts may have succeeded.
+  struct Spent {
+    std::vector<Placement> places;
+    Claim claim;  // without rooms, victims and pods that are awaited
+  };
+  absl::btree_map<GangId, Spent> spent_;
 };
 
 }  // namespace maniple

@@ -100,6 +100,16 @@ void Serving::DecideAgain(Case& c, QueueItem item) {
   desk_.queue.Offer(item, parts_.charges.OrderOf(c, item.kind));
 }
 
+// Members whose volumes have failed keep nobody else from a lost member's place.
+bool Serving::OthersMayRepair(const Case& c, ItemKind kind) const {
+  if (kind != ItemKind::kRepair) return false;
+  const GangRequest request = desk_.RequestOf(c, kind);
+  return c.record.volumes_are_surplus ||
+         std::ranges::none_of(request.wants, [&c](const Want& want) {
+           return c.record.refused_until.contains(want.pod);
+         });
+}
+
 bool Serving::ParkUndecided(Case& c, QueueItem item) {
   // Room that others have left for it is not kept for long.
   if (!c.record.claim.has_value() && parts_.searches.MustWaitToSearch(c)) {
@@ -108,7 +118,8 @@ bool Serving::ParkUndecided(Case& c, QueueItem item) {
   }
   WaitingFor waits;
   ParkFacts facts;
-  if (c.record.volumes_again_at.value_or(absl::InfinitePast()) > c.now) {
+  if (c.record.volumes_again_at.value_or(absl::InfinitePast()) > c.now &&
+      !OthersMayRepair(c, item.kind)) {
     waits = {.reason = WaitReason::kVolumesNotReady, .message = *c.record.volume_trouble};
     facts = {.class_key = absl::StrCat("volumes ", c.gang.id.index()),
              .until = *c.record.volumes_again_at};
@@ -153,7 +164,7 @@ void Serving::TakePlan(Case& c, QueueItem item, const Answer& answer, const Sear
   if (c.record.claim.has_value()) {
     desk_.counters.room_made.Note(c.now - c.record.claim->since);
   }
-  parts_.claims.Drop(c.record);
+  parts_.claims.Spend(c, plan.placements);
   c.record.leaving_awaited_since.reset();
   switch (item.kind) {
     case ItemKind::kQuorum:
@@ -168,6 +179,7 @@ void Serving::TakePlan(Case& c, QueueItem item, const Answer& answer, const Sear
   }
   parts_.reservations.NoteYielded(answer);
   parts_.flights.Start(c, plan.placements);
+  parts_.claims.SeeStart(c);  // before anybody else is decided: the start may have failed at once
 }
 
 void Serving::ParkRejected(Case& c, QueueItem item, const GangRequest& request,

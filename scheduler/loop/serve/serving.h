@@ -46,6 +46,7 @@ class Serving final {
   void Serve(QueueItem item, absl::Time now);
   // A place where those who will follow fit, too; none: there is none, or nobody follows.
   [[nodiscard]] std::optional<Plan> PlanWithFollowers(const Case& c, const GangRequest& request);
+  [[nodiscard]] bool OthersMayRepair(const Case& c, ItemKind kind) const;
   // Something other than room stands in the way of the item.
   [[nodiscard]] bool ParkUndecided(Case& c, QueueItem item);
   void TakePlan(Case& c, QueueItem item, const Answer& answer, const SearchWork& work);

@@ -48,12 +48,7 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
         absl::StrCat(departure.why, departure.forbidden.empty() ? "" : "; ", departure.forbidden)};
   }
   if (c.record.binding.has_value()) return StandingInFlight(c, desk_);
-  if (c.record.volumes.has_value()) {
-    const GangVolumes& volumes = *c.record.volumes;
-    return Standing{GangPhase::kPending, WaitReason::kVolumesNotReady,
-                    absl::StrCat(volumes.bound(), " of ", volumes.goals().size(),
-                                 " claims of its pods are bound")};
-  }
+  if (c.record.volumes.has_value() && !c.record.volumes_are_surplus) return StandingOfVolumes(c);
   if (assembly.completed) {
     return Standing{
         GangPhase::kCompleted, WaitReason::kBound,
@@ -103,10 +98,18 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
   return standing;
 }
 
+Standing Standings::StandingOfVolumes(const Case& c) {
+  const GangVolumes& volumes = *c.record.volumes;
+  return {GangPhase::kPending, WaitReason::kVolumesNotReady,
+          absl::StrCat(volumes.bound(), " of ", volumes.goals().size(),
+                       " claims of its pods are bound")};
+}
+
 std::optional<Standing> Standings::StandingOfSurplus(const Case& c) const {
   if (!c.gang.problem.empty()) {
     return Standing{GangPhase::kPending, WaitReason::kInvalidSpec, c.gang.problem};
   }
+  if (c.record.volumes.has_value() && c.record.volumes_are_surplus) return StandingOfVolumes(c);
   // What it was short of before the head came is no longer what keeps it.
   if (std::optional<Standing> behind = BehindAnother(c, ItemKind::kSurplus)) return behind;
   const WaitingForPtr& waits = c.record.surplus_waiting;

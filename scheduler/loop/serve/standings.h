@@ -20,6 +20,8 @@ class Standings final {
  private:
   // The standing without regard to which Queue is charged.
   [[nodiscard]] std::optional<Standing> StandingAsSuch(const Case& c) const;
+  // REQUIRES: volumes are being bound.
+  [[nodiscard]] static Standing StandingOfVolumes(const Case& c);
   [[nodiscard]] std::optional<Standing> BehindAnother(const Case& c, ItemKind kind) const;
   // What else has to do with the lack of quota that the gang is told of; "" = nothing known.
   [[nodiscard]] std::string QuotaTrouble(const Case& c, WaitReason reason) const;

@@ -203,6 +203,21 @@ TEST_F(Volumes, AVolumeThatAnotherTookIsNotFoughtFor) {
   EXPECT_THAT(volumes_.trouble(), HasSubstr("is not kept for it any more"));
 }
 
+TEST_F(Volumes, AreWithdrawnOnlyWhileNothingHasGoneWrong) {
+  Begin();
+  std::vector<SendVolumeWrite> actions;
+  VolumeStep step{now_, random_, actions};
+  volumes_.Withdraw("the gang has been edited", step);
+  EXPECT_EQ(volumes_.phase(), VolumePhase::kUndoing);
+  EXPECT_TRUE(volumes_.withdrawn());
+
+  GangVolumes failed(BackoffPolicy{}, {}, Goals(), now_ + absl::Minutes(10));
+  failed.Cancel("it has to leave", step);
+  failed.Withdraw("the gang has been edited", step);
+  EXPECT_FALSE(failed.withdrawn());
+  EXPECT_THAT(failed.trouble(), HasSubstr("it has to leave"));
+}
+
 TEST(VolumeReplies, ARefusalIsWhatNoRetryCanCure) {
   const auto kind = [](int code) {
     return ReadVolumeReply({.outcome = WriteOutcome::kAnswered, .http_status = code}).kind;

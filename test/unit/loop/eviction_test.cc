@@ -527,5 +527,45 @@ TEST_F(LoopEvictionTest, WhoIsLessImportantKeepsNothingThatLeavesFromOthers) {
   EXPECT_EQ(Evictions(), 1);
 }
 
+// The fear: others get the room, or the victim comes back, and somebody is evicted once more.
+class StartsInVain : public LoopEvictionTest {
+ protected:
+  void HighIsRefusedAfterLowHasLeft(int times) {
+    HighBindsAreRefused(times);
+    HighAsksLowToLeave();
+    ASSERT_EQ(d_.Bound("low"), 0);
+    ASSERT_EQ(d_.Bound("high"), 0);
+    Submit("other", 1, 2);
+    d_.Settle(absl::Seconds(1));
+    ASSERT_EQ(d_.Bound("other"), 0);
+  }
+  void HighBindsAreRefused(int times) {
+    d_.api.Break(
+        {.on = "POST /api/v1/namespaces/default/pods/high-0/binding", .times = times, .code = 403});
+  }
+};
+
+TEST_F(StartsInVain, OnceTheGangKeepsTheRoomThatWasFreedForIt) {
+  HighIsRefusedAfterLowHasLeft(1);
+  d_.Settle(absl::Minutes(1));
+  EXPECT_EQ(d_.Bound("high"), 1);
+  EXPECT_EQ(d_.Bound("other"), 0);
+}
+
+TEST_F(StartsInVain, AgainAndAgainTheGangGivesTheRoomUpInTime) {
+  HighIsRefusedAfterLowHasLeft(-1);
+  d_.Settle(absl::Minutes(4));
+  EXPECT_EQ(d_.Bound("other"), 0);
+  d_.Settle(absl::Minutes(2));
+  EXPECT_EQ(d_.Bound("other"), 1);
+}
+
+TEST_F(StartsInVain, AGangWhoseMemberIsGoneKeepsNoRoom) {
+  HighIsRefusedAfterLowHasLeft(-1);
+  d_.api.Delete(ResourceKind::kPod, "high-0");
+  d_.Settle(absl::Seconds(1));
+  EXPECT_EQ(d_.Bound("other"), 1);
+}
+
 }  // namespace
 }  // namespace maniple

@@ -44,6 +44,20 @@ void ExpectUnseen(const std::vector<Edit>& edits) {
   }
 }
 
+// The fear: a plan is bound that is not what its gang asks for any more, or each newcomer undoes
+// it.
+TEST(GangFingerprint, OfWhatIsAskedForSeesEditsAndNobodyWhoComes) {
+  PodGroupSpec spec = SomeGang().spec;
+  const uint64_t before = FingerprintOfAsk(spec);
+  spec.expected_runtime = absl::Hours(1);
+  EXPECT_EQ(FingerprintOfAsk(spec), before);
+  spec.queue = "q";
+  const uint64_t in_queue = FingerprintOfAsk(spec);
+  EXPECT_NE(in_queue, before);
+  spec.topology.required = "rack";
+  EXPECT_NE(FingerprintOfAsk(spec), in_queue);
+}
+
 // Where one of these lines does not compile, a field has come: it belongs to one of the lists
 // below.
 TEST(GangFingerprint, ItsTestsKnowEveryFieldOfTheSpec) {
