@@ -29,7 +29,7 @@ void ClusterState::Impl::Upsert(const Node& node, Delta& delta) {
 }
 
 void ClusterState::Impl::ForEachRoom(absl::FunctionRef<void(NodeId, ShapeId)> visit) const {
-  pods_.ForEachCharge(visit);
+  pods_.ForEachCharge([&](NodeId node, ShapeId shape, bool) { visit(node, shape); });
   for (const auto& [id, room] : holds_) visit(room.node, room.shape);
 }
 

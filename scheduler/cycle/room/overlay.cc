@@ -13,6 +13,8 @@ NodeBlock::Change ChangeFor(Occupant of) {
       return NodeBlock::Change::kGive;
     case Occupant::kHold:
       return NodeBlock::Change::kGiveRoom;
+    case Occupant::kNominee:
+      return NodeBlock::Change::kGivePromised;
     case Occupant::kNobody:
       break;
   }
@@ -21,9 +23,11 @@ NodeBlock::Change ChangeFor(Occupant of) {
 
 NodeBlock::Change OppositeOf(NodeBlock::Change change) {
   using Change = NodeBlock::Change;
-  constexpr std::pair<Change, Change> kOpposites[] = {{Change::kTake, Change::kGive},
-                                                      {Change::kTakeRoom, Change::kGiveRoom},
-                                                      {Change::kTakeAmounts, Change::kGiveAmounts}};
+  constexpr std::pair<Change, Change> kOpposites[] = {
+      {Change::kTake, Change::kGive},
+      {Change::kTakePromised, Change::kGivePromised},
+      {Change::kTakeRoom, Change::kGiveRoom},
+      {Change::kTakeAmounts, Change::kGiveAmounts}};
   for (const auto& [take, give] : kOpposites) {
     if (change == take) return give;
     if (change == give) return take;

@@ -87,7 +87,9 @@ void FreedRoomCount::StartOverlay() {
       overlay_->Free(room->node, room->shape, Occupant::kHold);
     }
   }
-  for (const PromisedRoom& room : input_.request.outranked) overlay_->Free(room.node, room.shape);
+  for (const PromisedRoom& room : input_.request.outranked) {
+    overlay_->Free(room.node, room.shape, Occupant::kNominee);
+  }
   for (const FreedRoom& room : input_.freed) overlay_->Free(room.node, room.shape, room.of);
   at_first_ = overlay_->Mark();
 }
@@ -149,6 +151,7 @@ void FreedRoomCount::TakeBack(const FreedRoom& pod) {
     case Occupant::kHold:
       overlay_->Promise(pod.node, pod.shape);
       return;
+    case Occupant::kNominee:
     case Occupant::kNobody:
       break;
   }
