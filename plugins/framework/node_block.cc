@@ -99,8 +99,8 @@ std::span<const NodeBlock::UsedVolume> NodeBlock::UsedVolumesOn(uint32_t row) co
 }
 
 void NodeBlock::Charge(uint32_t row, const PodShape& shape, Change change) {
-  const bool takes = change == Change::kTake || change == Change::kTakePromised ||
-                     change == Change::kTakeRoom || change == Change::kTakeAmounts;
+  const bool takes =
+      change == Change::kTake || change == Change::kTakePromised || change == Change::kTakeAmounts;
   for (const auto& [resource, amount] : shape.requests) {
     if (IsOnNodes(resource)) AddFree(row, resource, takes ? -amount : amount);
   }

@@ -112,8 +112,6 @@ class NodeBlock final {
     kGive,
     kTakePromised,  // for a pod that is yet to come: it is counted apart
     kGivePromised,
-    kTakeRoom,  // for a pod that is yet to come: it is not counted
-    kGiveRoom,
     kTakeAmounts,  // of resources alone
     kGiveAmounts,
   };

@@ -48,7 +48,7 @@ class Cycle final {
       }
     }
     for (const PromisedRoom& room : request_.outranked) {
-      now_.Free(room.node, room.shape, Occupant::kNominee);
+      now_.Free(room.node, room.shape, Occupant::kHold);
     }
     for (const FreedRoom& room : input.freed) now_.Free(room.node, room.shape, room.of);
     for (const FreedRoom& room : input.promised) now_.Promise(room.node, room.shape);

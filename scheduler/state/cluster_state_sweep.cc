@@ -128,6 +128,9 @@ absl::Status ClusterState::Impl::CheckCounts() const {
   pods_.ForEachCharge([&](NodeId node, ShapeId shape, bool nominee) {
     (nominee ? promised : counted)[node.index()].Add(0, shapes_.Of(shape).counts, 1);
   });
+  for (const auto& [id, room] : holds_) {
+    promised[room.node.index()].Add(0, shapes_.Of(room.shape).counts, 1);
+  }
   const auto listed = [](const PodCounts& counts) {
     std::vector<std::pair<PodCountId, int64_t>> all;
     for (const PodCounts::Entry& entry : counts.entries()) {

@@ -12,8 +12,6 @@ NodeBlock::Change ChangeFor(Occupant of) {
     case Occupant::kPod:
       return NodeBlock::Change::kGive;
     case Occupant::kHold:
-      return NodeBlock::Change::kGiveRoom;
-    case Occupant::kNominee:
       return NodeBlock::Change::kGivePromised;
     case Occupant::kNobody:
       break;
@@ -26,7 +24,6 @@ NodeBlock::Change OppositeOf(NodeBlock::Change change) {
   constexpr std::pair<Change, Change> kOpposites[] = {
       {Change::kTake, Change::kGive},
       {Change::kTakePromised, Change::kGivePromised},
-      {Change::kTakeRoom, Change::kGiveRoom},
       {Change::kTakeAmounts, Change::kGiveAmounts}};
   for (const auto& [take, give] : kOpposites) {
     if (change == take) return give;
@@ -73,7 +70,7 @@ void Overlay::Place(NodeId node, ShapeId shape) {
 }
 
 void Overlay::Promise(NodeId node, ShapeId shape) {
-  journal_.push_back({.node = node, .shape = shape, .change = NodeBlock::Change::kTakeRoom});
+  journal_.push_back({.node = node, .shape = shape, .change = NodeBlock::Change::kTakePromised});
   Apply(journal_.back());
 }
 

@@ -88,7 +88,7 @@ void FreedRoomCount::StartOverlay() {
     }
   }
   for (const PromisedRoom& room : input_.request.outranked) {
-    overlay_->Free(room.node, room.shape, Occupant::kNominee);
+    overlay_->Free(room.node, room.shape, Occupant::kHold);
   }
   for (const FreedRoom& room : input_.freed) overlay_->Free(room.node, room.shape, room.of);
   at_first_ = overlay_->Mark();
@@ -151,7 +151,6 @@ void FreedRoomCount::TakeBack(const FreedRoom& pod) {
     case Occupant::kHold:
       overlay_->Promise(pod.node, pod.shape);
       return;
-    case Occupant::kNominee:
     case Occupant::kNobody:
       break;
   }

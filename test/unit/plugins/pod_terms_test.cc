@@ -461,5 +461,22 @@ TEST_F(PodTermsTest, APodThatIsYetToComeFillsItsOwnDomainAndLiftsNoOther) {
   EXPECT_THAT(NodesFor("two"), ElementsAre("a1", "a1"));
 }
 
+TEST_F(PodTermsTest, AHoldKeepsAwayWhomItsHolderShunsButNotTheHolder) {
+  AddZone("a", 1);
+  AddZone("b", 1);
+  cluster_.Add(MakePod("a").Label("app", "x").Apart("zone", App("x")).Apart("zone", App("y")));
+  GangRequest holder = cluster_.RequestOf("a");
+  const NodeId node = cluster_.state().NodeNamed("a1").value();
+  holder.own_holds = {cluster_.state().Hold(node, holder.wants[0].shape)};
+  for (const char* shunned : {"x", "y"}) {
+    cluster_.Add(MakePod("p").Label("app", shunned));
+    EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide("p")), ElementsAre("p=b1")) << shunned;
+  }
+  cluster_.Add(MakePod("q").Near("zone", App("x")));
+  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide("q")), ElementsAre("rejected"));
+  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide(holder)), ElementsAre("a=a1"));
+  EXPECT_TRUE(cluster_.state().CheckInvariants().ok());
+}
+
 }  // namespace
 }  // namespace maniple
