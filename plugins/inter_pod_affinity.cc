@@ -4,6 +4,9 @@
 // Members of one gang that must be apart on a label which no two nodes share are a cap of one per
 // node; on any other label they are searched one by one. Members that must be near each other, and
 // near no pod that stands already, take one domain for all.
+//
+// Pods that are yet to come keep others away as if they were there. To be near them is not enough,
+// but a pod that may be the first must then be near them.
 #include "plugins/factories.h"
 
 #include <algorithm>
@@ -80,16 +83,20 @@ class BoundPodAffinity final : public ClusterFilter {
       std::ranges::fill(label.others, 0);
       for (const Apart& apart : label.apart) {
         const bool own = apart.reason.id == kReasonPodAntiAffinity;
-        label.domains.AddTo(own ? label.own : label.others, blocks, apart.count, 1);
+        std::vector<int64_t>& sums = own ? label.own : label.others;
+        label.domains.AddTo(sums, blocks, apart.count, 1);
+        label.domains.AddPromisedTo(sums, blocks, apart.count);
       }
     }
-    near_somebody_ = false;
     for (NearLabel& label : near_) {
       std::ranges::fill(label.pods, 0);
       if (terms_.near.valid()) label.domains.AddTo(label.pods, blocks, terms_.near, 1);
-      near_somebody_ =
-          near_somebody_ || std::ranges::any_of(label.pods, [](int64_t pods) { return pods > 0; });
     }
+    near_somebody_ = SomebodyIsNear();
+    first_is_promised_ = false;
+    if (near_somebody_ || !terms_.near_self || !terms_.near.valid()) return;
+    for (NearLabel& label : near_) label.domains.AddPromisedTo(label.pods, blocks, terms_.near);
+    first_is_promised_ = SomebodyIsNear();
   }
 
   std::span<const size_t> one_domain_of() const override {
@@ -105,7 +112,10 @@ class BoundPodAffinity final : public ClusterFilter {
     for (const NodeLabel& label : node_) {
       if (!node.block.rows().label_columns[label.column].values[node.row].valid()) continue;
       for (const Apart& apart : label.apart) {
-        if (node.block.pod_counts().At(apart.count, node.row) > 0) Note(apart.reason, refusal);
+        if (node.block.pod_counts().At(apart.count, node.row) > 0 ||
+            node.block.promised_counts().At(apart.count, node.row) > 0) {
+          Note(apart.reason, refusal);
+        }
       }
     }
     for (const SharedLabel& label : shared_) {
@@ -252,9 +262,16 @@ class BoundPodAffinity final : public ClusterFilter {
     });
   }
 
+  [[nodiscard]] bool SomebodyIsNear() const {
+    return std::ranges::any_of(near_, [](const NearLabel& label) {
+      return std::ranges::any_of(label.pods, [](int64_t pods) { return pods > 0; });
+    });
+  }
+
   // REQUIRES: HasNearKeys(node). In the question "ever", pods to be near may be anywhere.
   [[nodiscard]] bool IsNear(const NodeView& node) const {
-    if (near_.empty() || (!near_somebody_ && terms_.near_self)) return true;
+    const bool may_be_first = !near_somebody_ && !first_is_promised_ && terms_.near_self;
+    if (near_.empty() || may_be_first) return true;
     return std::ranges::all_of(
         near_, [&node](const NearLabel& label) { return label.pods[label.domains.Of(node)] > 0; });
   }
@@ -263,8 +280,10 @@ class BoundPodAffinity final : public ClusterFilter {
     for (const NodeLabel& label : node_) {
       const std::vector<LabelValueId>& values = block.rows().label_columns[label.column].values;
       for (const Apart& apart : label.apart) {
-        for (const PodCounts::Entry& entry : block.pod_counts().Of(apart.count)) {
-          if (entry.value > 0 && values[entry.row].valid()) fits.Clear(entry.row);
+        for (const PodCounts* counts : {&block.pod_counts(), &block.promised_counts()}) {
+          for (const PodCounts::Entry& entry : counts->Of(apart.count)) {
+            if (entry.value > 0 && values[entry.row].valid()) fits.Clear(entry.row);
+          }
         }
       }
     }
@@ -293,6 +312,7 @@ class BoundPodAffinity final : public ClusterFilter {
   std::vector<NearLabel> near_;       // now only
   bool lacks_near_key_ = false;       // no node carries one of the labels
   bool near_somebody_ = false;        // some pod to be near stands somewhere
+  bool first_is_promised_ = false;    // none stands, and the first of them is yet to come
   bool near_by_others_ = false;       // members of other shapes may be near such a pod
   std::vector<SharedLabel> shared_;
   std::vector<NodeLabel> node_;

@@ -1,5 +1,6 @@
 // PodTopologySpread (DoNotSchedule): with one pod more, a domain may have at most maxSkew matching
-// pods more than the emptiest domain.
+// pods more than the emptiest domain. That must hold as things are, and once pods that are yet to
+// come are there.
 #include "plugins/factories.h"
 
 #include <algorithm>
@@ -38,12 +39,9 @@ class BoundTopologySpread final : public ClusterFilter {
     for (Level& level : levels_) {
       const SpreadNodes::Constraint& constraint = *level.constraint;
       SpreadNodes::Sum(constraint, blocks, level.sums);
-      const std::vector<bool>& a_domain = constraint.a_domain;
-      level.least = std::numeric_limits<int64_t>::max();
-      for (size_t d = 0; d < level.sums.size(); ++d) {
-        if (a_domain[d]) level.least = std::min(level.least, level.sums[d]);
-      }
-      if (TooFewDomains(constraint)) level.least = 0;
+      level.least = LeastOf(constraint, level.sums);
+      level.then = SpreadNodes::SumWithPromised(constraint, blocks, level.sums);
+      level.least_then = LeastOf(constraint, level.then);
     }
   }
 
@@ -95,7 +93,19 @@ class BoundTopologySpread final : public ClusterFilter {
     const SpreadNodes::Constraint* constraint;
     std::vector<int64_t> sums;  // by domain
     int64_t least = 0;          // of all domains
+    std::vector<int64_t> then;  // `sums` with the pods that are yet to come; empty: there are none
+    int64_t least_then = 0;
   };
+
+  static int64_t LeastOf(const SpreadNodes::Constraint& constraint,
+                         const std::vector<int64_t>& sums) {
+    if (TooFewDomains(constraint)) return 0;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (size_t d = 0; d < sums.size(); ++d) {
+      if (constraint.a_domain[d]) least = std::min(least, sums[d]);
+    }
+    return least;
+  }
 
   static bool TooFewDomains(const SpreadNodes::Constraint& constraint) {
     const auto domains = std::ranges::count(constraint.a_domain, true);
@@ -107,8 +117,10 @@ class BoundTopologySpread final : public ClusterFilter {
     if (!now_) return true;  // members may come elsewhere, and lift the least
     return std::ranges::all_of(levels_, [&](const Level& level) {
       const SpreadCount& count = *level.constraint->count;
-      const int64_t here = level.sums[level.constraint->domains.Of(rows, row)];
-      return here + (count.counts_self ? 1 : 0) - level.least <= count.constraint.max_skew;
+      const uint32_t domain = level.constraint->domains.Of(rows, row);
+      const int64_t most = count.constraint.max_skew - (count.counts_self ? 1 : 0);
+      return level.sums[domain] - level.least <= most &&
+             (level.then.empty() || level.then[domain] - level.least_then <= most);
     });
   }
 

@@ -30,10 +30,22 @@ LabelDomains::LabelDomains(const Snapshot& snapshot, size_t column)
 void LabelDomains::AddTo(std::span<int64_t> sums, BlockSpan blocks, PodCountId count,
                          int64_t factor) const {
   for (const NodeBlock* block : blocks) {
-    for (const PodCounts::Entry& entry : block->pod_counts().Of(count)) {
-      const uint32_t domain = Of(block->rows(), entry.row);
-      if (domain != kNone) sums[domain] += factor * entry.value;
-    }
+    Add(block->pod_counts().Of(count), block->rows(), factor, sums);
+  }
+}
+
+void LabelDomains::AddPromisedTo(std::span<int64_t> sums, BlockSpan blocks,
+                                 PodCountId count) const {
+  for (const NodeBlock* block : blocks) {
+    Add(block->promised_counts().Of(count), block->rows(), 1, sums);
+  }
+}
+
+void LabelDomains::Add(std::span<const PodCounts::Entry> entries, const NodeRows& rows,
+                       int64_t factor, std::span<int64_t> sums) const {
+  for (const PodCounts::Entry& entry : entries) {
+    const uint32_t domain = Of(rows, entry.row);
+    if (domain != kNone) sums[domain] += factor * entry.value;
   }
 }
 

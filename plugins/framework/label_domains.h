@@ -38,8 +38,13 @@ class LabelDomains final {
   // Adds factor times the count on every node to the sum of its domain. REQUIRES: sums has count()
   // entries.
   void AddTo(std::span<int64_t> sums, BlockSpan blocks, PodCountId count, int64_t factor) const;
+  // The same for pods that are yet to come.
+  void AddPromisedTo(std::span<int64_t> sums, BlockSpan blocks, PodCountId count) const;
 
  private:
+  void Add(std::span<const PodCounts::Entry> entries, const NodeRows& rows, int64_t factor,
+           std::span<int64_t> sums) const;
+
   size_t column_;
   uint32_t count_ = 0;
   bool one_node_each_ = true;

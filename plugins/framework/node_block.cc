@@ -62,10 +62,14 @@ uint64_t NodeBlock::Fingerprint() const {
     out.Add(static_cast<uint64_t>(limit.most));
     out.Add(static_cast<uint64_t>(limit.unused));
   }
-  for (const PodCounts::Entry& entry : pod_counts_.entries()) {
-    out.Add(uint64_t{entry.row} << 32 | entry.count.index());
-    out.Add(static_cast<uint64_t>(entry.value));
-  }
+  const auto add = [&out](const PodCounts& counts, uint64_t mark) {
+    for (const PodCounts::Entry& entry : counts.entries()) {
+      out.Add(mark ^ (uint64_t{entry.row} << 32 | entry.count.index()));
+      out.Add(static_cast<uint64_t>(entry.value));
+    }
+  };
+  add(pod_counts_, 0);
+  add(promised_counts_, ~uint64_t{0});
   for (const CoolDown& cool : cool_downs_) {
     out.Add(uint64_t{cool.row});
     out.Add(static_cast<uint64_t>(absl::ToUnixNanos(cool.until)));
@@ -96,13 +100,15 @@ std::span<const NodeBlock::UsedVolume> NodeBlock::UsedVolumesOn(uint32_t row) co
 
 void NodeBlock::Charge(uint32_t row, const PodShape& shape, Change change) {
   const bool takes =
-      change == Change::kTake || change == Change::kTakeRoom || change == Change::kTakeAmounts;
+      change == Change::kTake || change == Change::kTakePromised || change == Change::kTakeAmounts;
   for (const auto& [resource, amount] : shape.requests) {
     if (IsOnNodes(resource)) AddFree(row, resource, takes ? -amount : amount);
   }
   if (change == Change::kTakeAmounts || change == Change::kGiveAmounts) return;
   if (change == Change::kTake) pod_counts_.Add(row, shape.counts, 1);
   if (change == Change::kGive) pod_counts_.Add(row, shape.counts, -1);
+  if (change == Change::kTakePromised) promised_counts_.Add(row, shape.counts, 1);
+  if (change == Change::kGivePromised) promised_counts_.Add(row, shape.counts, -1);
   const auto charge = [takes](auto& all, const auto& used) {
     const auto at = std::lower_bound(all.begin(), all.end(), used);
     if (takes) {

@@ -93,6 +93,8 @@ class NodeBlock final {
   }
   [[nodiscard]] std::span<const UsedVolume> UsedVolumesOn(uint32_t row) const;
   [[nodiscard]] const PodCounts& pod_counts() const { return pod_counts_; }
+  // Of pods that are yet to come: they keep others away, and are nobody's reason to be there.
+  [[nodiscard]] const PodCounts& promised_counts() const { return promised_counts_; }
   struct CoolDown {
     uint32_t row = 0;
     absl::Time until;
@@ -108,8 +110,8 @@ class NodeBlock final {
   enum class Change {
     kTake,
     kGive,
-    kTakeRoom,  // for a pod that is yet to come: it is not counted
-    kGiveRoom,
+    kTakePromised,  // for a pod that is yet to come: it is counted apart
+    kGivePromised,
     kTakeAmounts,  // of resources alone
     kGiveAmounts,
   };
@@ -130,6 +132,7 @@ class NodeBlock final {
   std::vector<UsedPort> used_ports_;
   std::vector<UsedVolume> used_volumes_;
   PodCounts pod_counts_;
+  PodCounts promised_counts_;
   std::vector<CoolDown> cool_downs_;
 };
 

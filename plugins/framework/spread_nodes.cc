@@ -1,6 +1,7 @@
 #include "plugins/framework/spread_nodes.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "plugins/framework/node_terms.h"
@@ -54,6 +55,14 @@ class OwnNodes final {
   std::vector<std::optional<bool>> tolerated_;  // by class
 };
 
+void Add(const SpreadNodes::Constraint& constraint, std::span<const PodCounts::Entry> entries,
+         size_t block, const NodeRows& rows, std::vector<int64_t>& sums) {
+  for (const PodCounts::Entry& entry : entries) {
+    if (!constraint.counted[block].Test(entry.row)) continue;
+    sums[constraint.domains.Of(rows, entry.row)] += entry.value;
+  }
+}
+
 }  // namespace
 
 SpreadNodes::SpreadNodes(const CycleInput& cycle, const PodShape& shape, WhenUnsatisfiable when) {
@@ -97,11 +106,22 @@ void SpreadNodes::Sum(const Constraint& constraint, BlockSpan blocks, std::vecto
   sums.assign(constraint.domains.count(), 0);
   if (!constraint.count->count.valid()) return;
   for (size_t b = 0; b < blocks.size(); ++b) {
-    for (const PodCounts::Entry& entry : blocks[b]->pod_counts().Of(constraint.count->count)) {
-      if (!constraint.counted[b].Test(entry.row)) continue;
-      sums[constraint.domains.Of(blocks[b]->rows(), entry.row)] += entry.value;
-    }
+    const auto entries = blocks[b]->pod_counts().Of(constraint.count->count);
+    Add(constraint, entries, b, blocks[b]->rows(), sums);
   }
+}
+
+std::vector<int64_t> SpreadNodes::SumWithPromised(const Constraint& constraint, BlockSpan blocks,
+                                                  const std::vector<int64_t>& sums) {
+  std::vector<int64_t> with;
+  if (!constraint.count->count.valid()) return with;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    const auto entries = blocks[b]->promised_counts().Of(constraint.count->count);
+    if (entries.empty()) continue;
+    if (with.empty()) with = sums;
+    Add(constraint, entries, b, blocks[b]->rows(), with);
+  }
+  return with;
 }
 
 }  // namespace maniple

@@ -30,6 +30,10 @@ class SpreadNodes final {
 
   // The sums by domain of the pods on nodes that are counted.
   static void Sum(const Constraint& constraint, BlockSpan blocks, std::vector<int64_t>& sums);
+  // The same sums once the pods that are yet to come are there. Empty: there are none of them.
+  [[nodiscard]] static std::vector<int64_t> SumWithPromised(const Constraint& constraint,
+                                                            BlockSpan blocks,
+                                                            const std::vector<int64_t>& sums);
 
  private:
   bool any_ = false;

@@ -47,7 +47,9 @@ class Cycle final {
         now_.Free(room->node, room->shape, Occupant::kHold);
       }
     }
-    for (const PromisedRoom& room : request_.outranked) now_.Free(room.node, room.shape);
+    for (const PromisedRoom& room : request_.outranked) {
+      now_.Free(room.node, room.shape, Occupant::kHold);
+    }
     for (const FreedRoom& room : input.freed) now_.Free(room.node, room.shape, room.of);
     for (const FreedRoom& room : input.promised) now_.Promise(room.node, room.shape);
     if (input.quota == nullptr) return;

@@ -29,7 +29,7 @@ void ClusterState::Impl::Upsert(const Node& node, Delta& delta) {
 }
 
 void ClusterState::Impl::ForEachRoom(absl::FunctionRef<void(NodeId, ShapeId)> visit) const {
-  pods_.ForEachCharge(visit);
+  pods_.ForEachCharge([&](NodeId node, ShapeId shape, bool) { visit(node, shape); });
   for (const auto& [id, room] : holds_) visit(room.node, room.shape);
 }
 
@@ -46,9 +46,9 @@ void ClusterState::Impl::NumberResources(const std::vector<std::string>& names) 
       if (asking.Has(shape)) nodes_.Charge(node, shapes_.Of(shape), change);
     });
   };
-  charge(NodeBlock::Change::kGiveRoom);
+  charge(NodeBlock::Change::kGiveAmounts);
   shapes_.NumberForNodes(fresh);
-  charge(NodeBlock::Change::kTakeRoom);
+  charge(NodeBlock::Change::kTakeAmounts);
 }
 
 // GPUs of a running pod that its node does not report, or no longer reports, are in use.
@@ -70,7 +70,7 @@ void ClusterState::Impl::RemoveNode(NodeId node, Delta& delta) {
   const std::vector<PodId> left = pods_.LeaveNode(node);
   for (auto it = holds_.begin(); it != holds_.end();) {
     if (it->second.node == node) {
-      nodes_.Charge(node, shapes_.Of(it->second.shape), NodeBlock::Change::kGiveRoom);
+      nodes_.Charge(node, shapes_.Of(it->second.shape), NodeBlock::Change::kGivePromised);
       holds_changed_ = true;
       it = holds_.erase(it);
     } else {
@@ -249,14 +249,14 @@ HoldId ClusterState::Impl::Hold(NodeId node, ShapeId shape) {
   const HoldId hold(next_hold_++);
   holds_.emplace(hold, HeldRoom{.hold = hold, .node = node, .shape = shape});
   holds_changed_ = true;
-  nodes_.Charge(node, shapes_.Of(shape), NodeBlock::Change::kTakeRoom);
+  nodes_.Charge(node, shapes_.Of(shape), NodeBlock::Change::kTakePromised);
   return hold;
 }
 
 void ClusterState::Impl::ReleaseHold(HoldId hold, Delta& delta) {
   const auto it = holds_.find(hold);
   if (it == holds_.end()) return;
-  nodes_.Charge(it->second.node, shapes_.Of(it->second.shape), NodeBlock::Change::kGiveRoom);
+  nodes_.Charge(it->second.node, shapes_.Of(it->second.shape), NodeBlock::Change::kGivePromised);
   delta.room_grew.insert(it->second.node);
   holds_changed_ = true;
   holds_.erase(it);

@@ -112,7 +112,7 @@ absl::Status ClusterState::Impl::CheckRoom() const {
 
 absl::Status ClusterState::Impl::CheckMix() const {
   std::vector<int64_t> running(draft_.tables.shapes.size());
-  pods_.ForEachCharge([&](NodeId, ShapeId shape) { ++running[shape.index()]; });
+  pods_.ForEachCharge([&](NodeId, ShapeId shape, bool) { ++running[shape.index()]; });
   for (uint32_t i = 0; i < running.size(); ++i) {
     if (!shapes_.Has(ShapeId(i)) || !shapes_.Of(ShapeId(i)).wants_gpu ||
         mix_.running(ShapeId(i)) == running[i])
@@ -124,16 +124,25 @@ absl::Status ClusterState::Impl::CheckMix() const {
 }
 
 absl::Status ClusterState::Impl::CheckCounts() const {
-  std::vector<PodCounts> counted(nodes_.rows());
-  pods_.ForEachCharge([&](NodeId node, ShapeId shape) {
-    counted[node.index()].Add(0, shapes_.Of(shape).counts, 1);
+  std::vector<PodCounts> counted(nodes_.rows()), promised(nodes_.rows());
+  pods_.ForEachCharge([&](NodeId node, ShapeId shape, bool nominee) {
+    (nominee ? promised : counted)[node.index()].Add(0, shapes_.Of(shape).counts, 1);
   });
-  for (uint32_t i = 0; i < nodes_.rows(); ++i) {
-    std::vector<std::pair<PodCountId, int64_t>> truth;
-    for (const PodCounts::Entry& entry : counted[i].entries()) {
-      truth.emplace_back(entry.count, entry.value);
+  for (const auto& [id, room] : holds_) {
+    promised[room.node.index()].Add(0, shapes_.Of(room.shape).counts, 1);
+  }
+  const auto listed = [](const PodCounts& counts) {
+    std::vector<std::pair<PodCountId, int64_t>> all;
+    for (const PodCounts::Entry& entry : counts.entries()) {
+      all.emplace_back(entry.count, entry.value);
     }
-    if (nodes_.CountsOn(NodeId(i)) == truth) continue;
+    return all;
+  };
+  for (uint32_t i = 0; i < nodes_.rows(); ++i) {
+    if (nodes_.CountsOn(NodeId(i), false) == listed(counted[i]) &&
+        nodes_.CountsOn(NodeId(i), true) == listed(promised[i])) {
+      continue;
+    }
     return absl::InternalError(
         absl::StrCat("node ", nodes_.NameOf(NodeId(i)), ": its pods are miscounted"));
   }

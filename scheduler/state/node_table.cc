@@ -174,9 +174,11 @@ void NodeTable::Charge(NodeId node, const PodShape& shape, NodeBlock::Change cha
   for (const PodCountChange& counted : shape.counts) changed_counts_.insert(counted.count);
 }
 
-std::vector<std::pair<PodCountId, int64_t>> NodeTable::CountsOn(NodeId node) const {
+std::vector<std::pair<PodCountId, int64_t>> NodeTable::CountsOn(NodeId node, bool later) const {
+  const NodeBlock& block = BlockNow(node);
+  const PodCounts& all = later ? block.promised_counts() : block.pod_counts();
   std::vector<std::pair<PodCountId, int64_t>> counts;
-  for (const PodCounts::Entry& entry : BlockNow(node).pod_counts().entries()) {
+  for (const PodCounts::Entry& entry : all.entries()) {
     if (entry.row == RowOf(node)) counts.emplace_back(entry.count, entry.value);
   }
   return counts;

@@ -74,8 +74,8 @@ class NodeTable final {
   bool SetAttachLimits(NodeId node, const std::vector<NodeAttachments>& limits);
   // Volumes of drivers with a limit that are attached to it and that no pod uses there.
   [[nodiscard]] int64_t UnusedAttachments(NodeId node) const;
-  // The counts of all pods charged there; none of them is zero.
-  [[nodiscard]] std::vector<std::pair<PodCountId, int64_t>> CountsOn(NodeId node) const;
+  // The counts of pods that are there, or of those that come later; none of them is zero.
+  [[nodiscard]] std::vector<std::pair<PodCountId, int64_t>> CountsOn(NodeId node, bool later) const;
   // Counts that a charge changed since the last call; sorted.
   [[nodiscard]] std::vector<PodCountId> TakeChangedCounts();
 

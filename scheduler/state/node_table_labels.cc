@@ -251,13 +251,15 @@ void NodeTable::KeepOnlyImages(const UsedIds& images) {
 void NodeTable::KeepOnlyCounts(const UsedIds& counts) {
   absl::erase_if(changed_counts_, [&counts](PodCountId count) { return !counts.Has(count); });
   for (uint32_t b = 0; b < blocks_.size(); ++b) {
-    std::map<uint32_t, PodShape> gone;  // by row: the sum of counts that are no longer used
-    for (const PodCounts::Entry& entry : BlockNow(NodeAt(b, 0)).pod_counts().entries()) {
-      if (!counts.Has(entry.count)) gone[entry.row].counts.push_back({entry.count, entry.value});
-    }
-    for (const auto& [row, shape] : gone) {
-      Block(NodeAt(b, row)).Charge(row, shape, NodeBlock::Change::kGive);
-    }
+    const auto drop = [&](const PodCounts& all, NodeBlock::Change give) {
+      std::map<uint32_t, PodShape> gone;  // by row: the sum of counts that are no longer used
+      for (const PodCounts::Entry& entry : all.entries()) {
+        if (!counts.Has(entry.count)) gone[entry.row].counts.push_back({entry.count, entry.value});
+      }
+      for (const auto& [row, shape] : gone) Block(NodeAt(b, row)).Charge(row, shape, give);
+    };
+    drop(BlockNow(NodeAt(b, 0)).pod_counts(), NodeBlock::Change::kGive);
+    drop(BlockNow(NodeAt(b, 0)).promised_counts(), NodeBlock::Change::kGivePromised);
   }
 }
 

@@ -17,15 +17,19 @@ namespace maniple {
 struct PodRecord {
   PodId id;
   PodFacts facts;
-  NodeId anchor;         // where it is bound, else reserved, else nominated, if known
-  bool charged = false;  // takes room at its anchor
-  bool waits = false;    // is listed under its WantedName until that node appears
+  NodeId anchor;            // where it is bound, else reserved, else nominated, if known
+  bool charged = false;     // takes room at its anchor
+  bool as_nominee = false;  // it is charged as a nominee
+  bool waits = false;       // is listed under its WantedName until that node appears
   // Another scheduler is about to put it somewhere, as long as it is unbound.
   bool nominated = false;
   // Nominated by ourselves: reserved on a node that has gone meanwhile, while its bind may be
   // under way; or bound already, as the server says and the watch does not show yet.
   bool awaited = false;
   bool started_elsewhere = false;
+
+  // Another scheduler is about to put it where it is anchored: it is not there yet.
+  [[nodiscard]] bool IsNominee() const { return nominated && !awaited && !facts.reserved.valid(); }
 };
 
 // Another scheduler is about to put it there.

@@ -456,9 +456,9 @@ std::optional<PodId> PodTable::WithUid(absl::string_view uid) const {
   return (*it)->id;
 }
 
-void PodTable::ForEachCharge(absl::FunctionRef<void(NodeId, ShapeId)> visit) const {
+void PodTable::ForEachCharge(absl::FunctionRef<void(NodeId, ShapeId, bool nominee)> visit) const {
   for (const auto& [id, record] : pods_) {
-    if (record->charged) visit(record->anchor, record->facts.shape);
+    if (record->charged) visit(record->anchor, record->facts.shape, record->as_nominee);
   }
 }
 
@@ -491,6 +491,7 @@ absl::Status PodTable::CheckInvariants() const {
       return wrong(record->charged ? "ended, but is charged"
                                    : "stands on a node, but is not charged");
     }
+    if (record->charged && record->as_nominee != record->IsNominee()) return wrong("is miscounted");
   }
   if (listed != anchored) return absl::InternalError("a pod is listed at no node, or at two");
   return absl::OkStatus();

@@ -102,8 +102,8 @@ class PodTable final {
   [[nodiscard]] const PodFacts* Find(PodId pod) const;
   void ForEachOn(NodeId node, absl::FunctionRef<void(const PodFacts&)> visit) const;  // in no order
   [[nodiscard]] std::optional<PodId> WithUid(absl::string_view uid) const;
-  void ForEachCharge(absl::FunctionRef<void(NodeId, ShapeId)> visit) const;  // in no order
-  void NoteShapes(UsedIds& used) const;                                      // of all pods
+  void ForEachCharge(absl::FunctionRef<void(NodeId, ShapeId, bool nominee)> visit) const;
+  void NoteShapes(UsedIds& used) const;  // of all pods
   // After a sweep: only the queries that pods ask now are counted,
   // and pods that asked too much may ask again.
   void CountQueriesAgain();

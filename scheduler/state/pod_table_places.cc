@@ -37,7 +37,8 @@ void PodTable::NoteAttached(const Record& record) {
 }
 
 void PodTable::GiveBack(Record& record) {
-  nodes_.Charge(record.anchor, shapes_.Of(record.facts.shape), NodeBlock::Change::kGive);
+  const auto give = record.as_nominee ? NodeBlock::Change::kGivePromised : NodeBlock::Change::kGive;
+  nodes_.Charge(record.anchor, shapes_.Of(record.facts.shape), give);
   mix_.NoteCharge(record.facts.shape, -1);
   record.charged = false;
   NoteAttached(record);
@@ -79,11 +80,13 @@ void PodTable::Settle(Record& record, ShapeId shape, Delta& delta) {
   PodFacts& facts = record.facts;
   const NodeId anchor = AnchorOf(record);
   const bool charge = anchor.valid() && !facts.terminal;
-  if (record.charged && (!charge || anchor != record.anchor || shape != facts.shape)) {
+  const bool nominee = record.IsNominee();
+  const bool leaves = !charge || anchor != record.anchor || shape != facts.shape;
+  if (record.charged && leaves) {
     delta.room_grew.insert(record.anchor);
     NoteVolumesFreed(record, delta);
-    GiveBack(record);
   }
+  if (record.charged && (leaves || nominee != record.as_nominee)) GiveBack(record);
   const bool listed_right =
       anchor == record.anchor && record.waits == (!anchor.valid() && !WantedName(record).empty());
   if (!listed_right) {
@@ -95,7 +98,9 @@ void PodTable::Settle(Record& record, ShapeId shape, Delta& delta) {
   facts.is_awaited = record.awaited;
   facts.awaited = record.awaited ? anchor : NodeId();
   if (charge && !record.charged) {
-    nodes_.Charge(anchor, shapes_.Of(shape), NodeBlock::Change::kTake);
+    record.as_nominee = nominee;
+    nodes_.Charge(anchor, shapes_.Of(shape),
+                  nominee ? NodeBlock::Change::kTakePromised : NodeBlock::Change::kTake);
     mix_.NoteCharge(shape, 1);
     record.charged = true;
     NoteAttached(record);

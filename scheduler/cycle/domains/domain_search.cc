@@ -185,6 +185,26 @@ std::vector<std::string> PathsOf(const DomainLevel& level, const std::vector<Mem
   return paths;
 }
 
+// Surplus of a gang that stands in several domains of the level, in these. None: it is something
+// else, or nobody fits there.
+std::optional<DomainResult> SearchUsedDomains(const DomainSearch& ask, const DomainLevel& level,
+                                              Overlay& overlay, SearchGoal goal) {
+  // A slice that is begun where few of its members fit would tie the others to that domain.
+  if (ask.scope != DecideScope::kSurplus || !ask.groups.empty()) return std::nullopt;
+  const auto torn = [&](const DomainLevel& some) {
+    return DomainOfPinned(overlay.base(), some, ask.pinned) == DomainLevel::kOutside;
+  };
+  const DomainLevel* required = ask.choice.gang.required_level();
+  if (!torn(level) || (required != nullptr && torn(*required))) return std::nullopt;
+  const NodeSet used = NodesBesidePinned(overlay.base(), level, ask.pinned);
+  DomainResult result;
+  result.search = SearchWithin(ask, overlay, &used, goal);
+  if (result.search.outcome != Outcome::kFound) return std::nullopt;
+  result.paths = PathsOf(level, result.search.places);
+  result.domains = static_cast<int64_t>(level.paths.size());
+  return result;
+}
+
 DomainResult SearchByTrial(const DomainSearch& ask, Overlay& overlay, SearchGoal goal) {
   DomainResult result;
   const DomainWish& wish = ask.choice.gang;
@@ -194,7 +214,11 @@ DomainResult SearchByTrial(const DomainSearch& ask, Overlay& overlay, SearchGoal
   };
   for (size_t depth = wish.levels.size(); depth-- > 0;) {
     result = LevelSearch(ask, *wish.levels[depth], overlay, goal).Run();
-    if (result.search.outcome != Outcome::kFound) continue;
+    if (result.search.outcome != Outcome::kFound) {
+      auto used = SearchUsedDomains(ask, *wish.levels[depth], overlay, goal);
+      if (used.has_value()) return *std::move(used);
+      continue;
+    }
     const bool deeper = depth + 1 < wish.levels.size() || wish.slice != nullptr;
     if (narrows && deeper && !result.search.places.empty()) {
       const uint32_t domain = wish.levels[depth]->DomainOf(result.search.places.front().node);

@@ -1,12 +1,15 @@
 #include "scheduler/cycle/domains/grouped_search.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <span>
 #include <tuple>
 #include <utility>
 
+#include "scheduler/cycle/domains/narrowing.h"
 #include "scheduler/cycle/search/joint_search.h"
 
 namespace maniple {
@@ -27,6 +30,23 @@ NodeSet Inside(const Snapshot& snapshot, const DomainLevel& level, uint32_t doma
   return nodes;
 }
 
+// What the want's sub-group asks for itself; null: nothing, or it is of none.
+const DomainWish* OwnWish(const DomainSearch& ask, size_t want) {
+  const int32_t sub_group = ask.problem.wants[want].sub_group;
+  const auto index = static_cast<size_t>(sub_group);
+  if (sub_group < 0 || index >= ask.choice.sub_groups.size()) return nullptr;
+  const DomainWish& wish = ask.choice.sub_groups[index];
+  return wish.levels.empty() ? nullptr : &wish;
+}
+
+// Those of a sub-group.
+std::vector<Pinned> StandingOf(std::span<const Pinned> pinned, int32_t sub_group) {
+  std::vector<Pinned> standing;
+  std::ranges::copy_if(pinned, std::back_inserter(standing),
+                       [&](const Pinned& member) { return member.sub_group == sub_group; });
+  return standing;
+}
+
 // The domains of a level by the room that they have for so many members of each kind.
 struct DomainRooms {
   std::vector<uint32_t> enough;  // the tightest first
@@ -36,7 +56,7 @@ struct DomainRooms {
 // Members of one sub-group, or of none, in the order in which they are placed.
 struct Part {
   const DomainWish* wish = nullptr;  // of the sub-group; null: none
-  std::optional<uint32_t> bound_to;  // a domain of the level that it requires
+  std::vector<Pinned> standing;      // its members that have their nodes already
   std::vector<size_t> wants;
   struct Lump {
     const MemberGroup* slice = nullptr;  // null: members of no slice
@@ -106,20 +126,15 @@ class GroupTrial final {
   std::vector<Part> PartsOf(const std::vector<size_t>& wants) const {
     std::map<int32_t, Part> by_sub_group;
     for (const size_t want : wants) {
+      const DomainWish* own = OwnWish(ask_, want);
       const int32_t sub_group = ask_.problem.wants[want].sub_group;
-      const auto index = static_cast<size_t>(sub_group);
-      const bool own = sub_group >= 0 && index < ask_.choice.sub_groups.size() &&
-                       !ask_.choice.sub_groups[index].levels.empty();
-      Part& part = by_sub_group[own ? sub_group : MemberGroups::kNone];
-      if (own) part.wish = &ask_.choice.sub_groups[index];
-      const int32_t group = ask_.groups.sub_group_of[want];
-      if (group != MemberGroups::kNone) {
-        part.bound_to = ask_.groups.sub_groups[static_cast<size_t>(group)].bound_to;
-      }
+      Part& part = by_sub_group[own != nullptr ? sub_group : MemberGroups::kNone];
+      part.wish = own;
       part.wants.push_back(want);
     }
     std::vector<Part> parts;
     for (auto& [sub_group, part] : by_sub_group) {
+      if (part.wish != nullptr) part.standing = StandingOf(ask_.pinned, sub_group);
       AddLumps(part);
       parts.push_back(std::move(part));
     }
@@ -155,21 +170,39 @@ class GroupTrial final {
     if (part.wish == nullptr) return PlaceLump(at, 0, within_);
     for (size_t depth = part.wish->levels.size(); depth-- > 0;) {
       const DomainLevel& level = *part.wish->levels[depth];
-      const bool required = depth == 0 && part.wish->required;
+      const auto bound_to = DomainOfPinned(overlay_.base(), level, part.standing);
       for (const uint32_t domain : RoomsIn(level, within_, part.wants).enough) {
         if (placements_left_ < 0 || overlay_.spent()) return false;
-        if (required && part.bound_to.has_value() && *part.bound_to != domain) continue;
-        // A narrower domain is inside the one that binds the sub-group.
-        NodeSet nodes = Inside(overlay_.base(), level, domain, within_);
-        if (part.wish->required && part.bound_to.has_value()) {
-          nodes = Inside(overlay_.base(), *part.wish->levels.front(), *part.bound_to, &nodes);
-        }
+        if (bound_to.has_value() && *bound_to != domain) continue;
+        const NodeSet nodes = Inside(overlay_.base(), level, domain, within_);
         used_.emplace_back(&level, domain);
-        if (PlaceLump(at, 0, &nodes)) return true;
+        if (PlaceInFewest(at, &nodes, depth + 1)) return true;
         used_.pop_back();
       }
     }
-    return !part.wish->required && PlaceLump(at, 0, within_);
+    return !part.wish->required && PlaceInFewest(at, within_, 0);
+  }
+
+  // In the fewest domains of the levels of its wish from `depth` on, or anywhere in the region.
+  bool PlaceInFewest(size_t at, const NodeSet* region, size_t depth) {
+    const Part& part = parts_[at];
+    if (depth == part.wish->levels.size()) return PlaceLump(at, 0, region);
+    const QuorumPart problem = EveryoneOf(part.wants);
+    DomainChoice choice;
+    choice.gang.levels = part.wish->levels;
+    const DomainSearch ask{.problem = problem.problem,
+                           .kinds = ask_.kinds,
+                           .scope = ask_.scope,
+                           .choice = choice,
+                           .groups = ask_.groups,
+                           .pinned = part.standing};
+    const int kept = placements_left_ / 2;  // for places anywhere
+    const auto place = [&](const NodeSet* nodes) {
+      SearchResult found;
+      if (placements_left_ > kept && PlaceLump(at, 0, nodes)) found.outcome = Outcome::kFound;
+      return found;
+    };
+    return Narrow(ask, overlay_, region, depth, place).has_value() || PlaceLump(at, 0, region);
   }
 
   bool PlaceLump(size_t part, size_t at, const NodeSet* within) {
@@ -192,10 +225,7 @@ class GroupTrial final {
   bool PlaceMembers(size_t part, size_t at, const NodeSet* nodes, const NodeSet* within) {
     if (--placements_left_ < 0 || overlay_.spent()) return false;
     const std::vector<size_t>& wants = parts_[part].lumps[at].wants;
-    QuorumPart problem = PartOf(ask_.problem, wants);
-    problem.problem.total = static_cast<int64_t>(wants.size());
-    problem.problem.sub_groups.clear();
-    problem.problem.budget = QuotaBudget();
+    const QuorumPart problem = EveryoneOf(wants);
     const SearchResult found = TryToPlace(problem.problem, ask_.kinds, overlay_, nodes);
     if (found.outcome != Outcome::kFound) return false;
     const Overlay::Checkpoint before = overlay_.Mark();
@@ -211,6 +241,15 @@ class GroupTrial final {
     return false;
   }
 
+  // All of the wants must be placed, whatever they cost.
+  [[nodiscard]] QuorumPart EveryoneOf(const std::vector<size_t>& wants) const {
+    QuorumPart part = PartOf(ask_.problem, wants);
+    part.problem.total = static_cast<int64_t>(wants.size());
+    part.problem.sub_groups.clear();
+    part.problem.budget = QuotaBudget();
+    return part;
+  }
+
   const DomainSearch& ask_;
   Overlay& overlay_;
   const NodeSet* within_;
@@ -224,29 +263,27 @@ class GroupTrial final {
 class SurplusOfGroups final {
  public:
   SurplusOfGroups(const DomainSearch& ask, Overlay& overlay, const NodeSet* within)
-      : ask_(ask), overlay_(overlay), within_(within), groups_(ask.groups) {}
+      : ask_(ask),
+        overlay_(overlay),
+        within_(within),
+        groups_(ask.groups),
+        standing_(ask.pinned.begin(), ask.pinned.end()) {}
 
   SearchResult Run() {
     const Overlay::Checkpoint start = overlay_.Mark();
-    const std::vector<Want> wants(ask_.problem.wants.begin(), ask_.problem.wants.end());
     budget_ = ask_.problem.budget;
     SearchResult result{.outcome = Outcome::kProven, .places = {}, .shortage = {}};
-    for (size_t begin = 0, end = 0; begin < wants.size() && !overlay_.spent(); begin = end) {
+    for (size_t begin = 0, end = 0; begin < ask_.problem.wants.size() && !overlay_.spent();
+         begin = end) {
       std::vector<size_t> run;
-      for (end = begin; end < wants.size() && Alike(begin, end); ++end) run.push_back(end);
-      const std::optional<NodeSet> nodes = NodesFor(run);
-      if (!nodes.has_value()) continue;
-      QuorumPart part = PartOf(ask_.problem, run);
-      part.problem.budget = budget_;
-      for (const MemberPlace& place :
-           PlaceSurplus(part.problem, ask_.kinds, overlay_, &*nodes).places) {
-        const size_t want = run[place.want];
-        overlay_.Place(place.node, wants[want].shape);
-        budget_.Take(ask_.problem.kinds[want], 1);
-        Bind(want, place.node);
-        result.places.push_back({.want = want, .node = place.node});
+      for (end = begin; end < ask_.problem.wants.size() && Alike(begin, end); ++end) {
+        run.push_back(end);
+      }
+      for (const NodeSet& region : RegionsFor(begin)) {
+        if (!run.empty()) run = PlaceSome(run, region, result.places);
       }
     }
+    std::ranges::sort(result.places);
     overlay_.Rollback(start);
     if (!result.places.empty()) {
       result.outcome = Outcome::kFound;
@@ -262,8 +299,49 @@ class SurplusOfGroups final {
   [[nodiscard]] bool Alike(size_t a, size_t b) const {
     return ask_.problem.kinds[a] == ask_.problem.kinds[b] &&
            groups_.slice_of[a] == groups_.slice_of[b] &&
-           groups_.sub_group_of[a] == groups_.sub_group_of[b];
+           groups_.sub_group_of[a] == groups_.sub_group_of[b] &&
+           OwnWish(ask_, a) == OwnWish(ask_, b);
   }
+
+  // Where the want may go, one region after the other: first the domains that its sub-group uses.
+  [[nodiscard]] std::vector<NodeSet> RegionsFor(size_t want) const {
+    const NodeSet all = within_ != nullptr ? *within_ : EveryNode();
+    const DomainWish* wish = OwnWish(ask_, want);
+    // A slice that is begun where few of its members fit would tie the others to that domain.
+    if (wish == nullptr || groups_.slice_of[want] != MemberGroups::kNone) return {all};
+    const auto standing = StandingOf(standing_, ask_.problem.wants[want].sub_group);
+    std::vector<NodeSet> regions;
+    for (size_t depth = wish->levels.size(); !standing.empty() && depth-- > 0;) {
+      NodeSet used = NodesBesidePinned(overlay_.base(), *wish->levels[depth], standing);
+      for (size_t b = 0; b < used.size(); ++b) used[b] &= all[b];
+      regions.push_back(std::move(used));
+    }
+    regions.push_back(all);
+    return regions;
+  }
+
+  // As many of the run as fit in the region. Returns the others.
+  std::vector<size_t> PlaceSome(const std::vector<size_t>& run, const NodeSet& region,
+                                std::vector<MemberPlace>& places) {
+    const std::optional<NodeSet> nodes = NodesFor(run, region);
+    if (!nodes.has_value()) return run;
+    QuorumPart part = PartOf(ask_.problem, run);
+    part.problem.budget = budget_;
+    std::vector<size_t> others = run;
+    for (const MemberPlace& place :
+         PlaceSurplus(part.problem, ask_.kinds, overlay_, &*nodes).places) {
+      const size_t want = run[place.want];
+      const Want& member = ask_.problem.wants[want];
+      overlay_.Place(place.node, member.shape);
+      budget_.Take(ask_.problem.kinds[want], 1);
+      Bind(want, place.node);
+      standing_.push_back({member.pod, place.node, member.shape, member.sub_group});
+      places.push_back({.want = want, .node = place.node});
+      std::erase(others, want);
+    }
+    return others;
+  }
+
   // The groups that a want is of.
   std::vector<MemberGroup*> GroupsOfWant(size_t want) {
     std::vector<MemberGroup*> groups;
@@ -279,8 +357,7 @@ class SurplusOfGroups final {
 
   // The nodes for the run: in the domains that bind it, or else in those with the best room.
   // None: there are none.
-  std::optional<NodeSet> NodesFor(const std::vector<size_t>& run) {
-    NodeSet nodes = within_ != nullptr ? *within_ : EveryNode();
+  std::optional<NodeSet> NodesFor(const std::vector<size_t>& run, NodeSet nodes) {
     for (const MemberGroup* group : GroupsOfWant(run.front())) {
       std::optional<uint32_t> domain = group->bound_to;
       if (!domain.has_value()) {
@@ -307,7 +384,8 @@ class SurplusOfGroups final {
   const DomainSearch& ask_;
   Overlay& overlay_;
   const NodeSet* within_;
-  MemberGroups groups_;  // bound as members are placed
+  MemberGroups groups_;           // bound as members are placed
+  std::vector<Pinned> standing_;  // those placed here, too
   QuotaBudget budget_;
 };
 

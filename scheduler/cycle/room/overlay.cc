@@ -12,7 +12,7 @@ NodeBlock::Change ChangeFor(Occupant of) {
     case Occupant::kPod:
       return NodeBlock::Change::kGive;
     case Occupant::kHold:
-      return NodeBlock::Change::kGiveRoom;
+      return NodeBlock::Change::kGivePromised;
     case Occupant::kNobody:
       break;
   }
@@ -21,9 +21,10 @@ NodeBlock::Change ChangeFor(Occupant of) {
 
 NodeBlock::Change OppositeOf(NodeBlock::Change change) {
   using Change = NodeBlock::Change;
-  constexpr std::pair<Change, Change> kOpposites[] = {{Change::kTake, Change::kGive},
-                                                      {Change::kTakeRoom, Change::kGiveRoom},
-                                                      {Change::kTakeAmounts, Change::kGiveAmounts}};
+  constexpr std::pair<Change, Change> kOpposites[] = {
+      {Change::kTake, Change::kGive},
+      {Change::kTakePromised, Change::kGivePromised},
+      {Change::kTakeAmounts, Change::kGiveAmounts}};
   for (const auto& [take, give] : kOpposites) {
     if (change == take) return give;
     if (change == give) return take;
@@ -69,7 +70,7 @@ void Overlay::Place(NodeId node, ShapeId shape) {
 }
 
 void Overlay::Promise(NodeId node, ShapeId shape) {
-  journal_.push_back({.node = node, .shape = shape, .change = NodeBlock::Change::kTakeRoom});
+  journal_.push_back({.node = node, .shape = shape, .change = NodeBlock::Change::kTakePromised});
   Apply(journal_.back());
 }
 

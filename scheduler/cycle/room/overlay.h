@@ -21,8 +21,9 @@
 
 namespace maniple {
 
-// The occupant of freed room. A hold is for a pod that is yet to come, so no pod leaves. Of nobody
-// the amounts alone are freed: whoever they are measured by keeps its ports and volumes.
+// The occupant of freed room. A hold, of ours or as another scheduler's nomination, is for a pod
+// that is yet to come, so no pod leaves. Of nobody the amounts alone are freed: whoever they are
+// measured by keeps its ports and volumes.
 enum class Occupant : uint8_t { kPod, kHold, kNobody };
 
 class Overlay final {

@@ -1,6 +1,7 @@
 #include "scheduler/cycle/topology/topology.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -313,6 +314,20 @@ std::optional<uint32_t> DomainOfPinned(const Snapshot& snapshot, const DomainLev
     common = domain;
   }
   return common;
+}
+
+NodeSet NodesBesidePinned(const Snapshot& snapshot, const DomainLevel& level,
+                          std::span<const Pinned> pinned) {
+  std::set<uint32_t> used;
+  for (const Pinned& member : pinned) {
+    if (snapshot.HasNode(member.node)) used.insert(level.DomainOf(member.node));
+  }
+  used.erase(DomainLevel::kOutside);
+  NodeSet nodes(snapshot.blocks.size());
+  for (uint32_t i = 0; !used.empty() && i < level.domain_of.size(); ++i) {
+    if (used.contains(level.domain_of[i])) nodes[BlockOf(NodeId(i))].Set(RowOf(NodeId(i)));
+  }
+  return nodes;
 }
 
 }  // namespace maniple

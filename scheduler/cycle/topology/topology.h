@@ -84,4 +84,8 @@ struct LevelPlace {
                                                      const DomainLevel& level,
                                                      std::span<const Pinned> pinned);
 
+// The nodes of all domains of the level in which such members stand.
+[[nodiscard]] NodeSet NodesBesidePinned(const Snapshot& snapshot, const DomainLevel& level,
+                                        std::span<const Pinned> pinned);
+
 }  // namespace maniple

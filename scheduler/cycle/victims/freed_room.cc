@@ -87,7 +87,9 @@ void FreedRoomCount::StartOverlay() {
       overlay_->Free(room->node, room->shape, Occupant::kHold);
     }
   }
-  for (const PromisedRoom& room : input_.request.outranked) overlay_->Free(room.node, room.shape);
+  for (const PromisedRoom& room : input_.request.outranked) {
+    overlay_->Free(room.node, room.shape, Occupant::kHold);
+  }
   for (const FreedRoom& room : input_.freed) overlay_->Free(room.node, room.shape, room.of);
   at_first_ = overlay_->Mark();
 }

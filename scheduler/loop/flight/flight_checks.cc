@@ -8,6 +8,17 @@
 #include "scheduler/loop/flight/flights.h"
 
 namespace maniple {
+namespace {
+
+// A pod of the one shape looks at what pods of the other are.
+bool Minds(const PodShape& one, const PodShape& other) {
+  return one.terms != nullptr &&
+         std::ranges::any_of(other.counts, [&one](const PodCountChange& change) {
+           return LooksAtCount(*one.terms, change.count);
+         });
+}
+
+}  // namespace
 
 bool Flights::Misplaced(const Case& c, PodId pod, NodeId node) {
   const auto anybody = [](const Member&) { return true; };
@@ -107,7 +118,8 @@ bool Flights::TermsStillHold(const Case& c, PodId pod, NodeId node) {
   std::vector<FreedRoom> freed = {{.node = node, .shape = shape}};
   if (snapshot.holds != nullptr) {
     for (const HeldRoom& held : *snapshot.holds) {
-      if (held.node == node) freed.push_back({node, held.shape, Occupant::kHold});
+      if (held.node == node || Minds(known, snapshot.tables->ShapeOf(held.shape)))
+        freed.push_back({node, held.shape, Occupant::kHold});
     }
   }
   Supposition there(

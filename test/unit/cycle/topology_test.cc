@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 
 class TopologyTest : public ::testing::Test {
  protected:
@@ -36,11 +38,21 @@ class TopologyTest : public ::testing::Test {
                        .Label("example.com/rack", rack));
     }
   }
-  void Submit(MakePodGroup group, absl::string_view name, int pods) {
+  void Submit(MakePodGroup group, absl::string_view name, int pods, absl::string_view part = "") {
     cluster_.Add(group);
-    for (int i = 0; i < pods; ++i) {
-      cluster_.Add(MakePod(absl::StrCat(name, "-", i)).Group(name).Index(i).Gpu(8));
+    for (int i = 0; i < pods; ++i) cluster_.Add(Member(name, i, part));
+  }
+  // The first members of the gang, one on each of the nodes.
+  void BindTo(absl::string_view name, const std::vector<std::string>& nodes,
+              absl::string_view part = "") {
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      cluster_.Add(Member(name, static_cast<int>(i), part).On(nodes[i]));
     }
+  }
+  static MakePodGroup PartThatPrefersARack(absl::string_view name, int quorum) {
+    TopologyRequest rack;
+    rack.preferred = "rack";
+    return MakePodGroup(name).MinMember(quorum).SubGroup("part", quorum, rack);
   }
   std::vector<std::string> Places(absl::string_view gang) {
     return cluster_.PlacesOf(cluster_.Decide(gang));
@@ -49,7 +61,25 @@ class TopologyTest : public ::testing::Test {
     return std::get<Rejection>(cluster_.Decide(gang));
   }
 
+  // Those of the plan, by name.
+  std::vector<std::string> Nodes(const Decision& decision) {
+    std::vector<std::string> nodes;
+    for (const std::string& place : cluster_.PlacesOf(decision)) {
+      nodes.push_back(place.substr(place.find('=') + 1));
+    }
+    std::sort(nodes.begin(), nodes.end());
+    return nodes;
+  }
+
   TestCluster cluster_;
+
+ private:
+  static MakePod Member(absl::string_view gang, int index, absl::string_view part) {
+    MakePod pod(absl::StrCat(gang, "-", index));
+    pod.Group(gang).Index(index).Gpu(8);
+    if (!part.empty()) pod.SubGroup(part);
+    return pod;
+  }
 };
 
 TEST_F(TopologyTest, RequiredKeepsTheGangInOneRack) {
@@ -223,6 +253,63 @@ TEST_F(TopologyTest, SurplusStaysInTheDomainOfTheGang) {
   GangRequest request = cluster_.RequestOf("x");
   request.scope = DecideScope::kSurplus;
   EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide(request)), ElementsAre("x-1=b2"));
+}
+
+// In these tests the names of the nodes speak for the other racks.
+TEST_F(TopologyTest, SurplusGoesToTheRacksThatTheGangUsesBeforeAnotherOne) {
+  Rack("b1", "r1", "c", 2);
+  Rack("b1", "r2", "d", 2);
+  Rack("b1", "r3", "a", 2);
+  Submit(MakePodGroup("x").MinMember(3).Preferred("rack"), "x", 5);
+  BindTo("x", {"c1", "c2", "d1"});
+  GangRequest request = cluster_.RequestOf("x");
+  request.scope = DecideScope::kSurplus;
+  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide(request)), ElementsAre("x-3=d2"));
+}
+
+TEST_F(TopologyTest, SurplusOfAGangThatIsTornOverItsRequiredDomainsWaits) {
+  Rack("b1", "r1", "a", 2);
+  Rack("b2", "r2", "c", 2);
+  Submit(MakePodGroup("x").MinMember(2).Required("block").Preferred("rack"), "x", 3);
+  BindTo("x", {"a1", "c1"});
+  GangRequest request = cluster_.RequestOf("x");
+  request.scope = DecideScope::kSurplus;
+  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide(request)), ElementsAre("rejected"));
+}
+
+TEST_F(TopologyTest, ASubGroupPrefersTheRackWhereItsMembersStand) {
+  Rack("b1", "r1", "c", 3);
+  Rack("b1", "r2", "a", 1);
+  Submit(PartThatPrefersARack("x", 2), "x", 2, "part");
+  BindTo("x", {"c1"}, "part");
+  EXPECT_THAT(Places("x"), ElementsAre("x-1=c2"));
+}
+
+TEST_F(TopologyTest, ASubGroupThatStandsInSeveralRacksStaysInThem) {
+  Rack("b1", "r1", "c", 2);
+  Rack("b1", "r2", "d", 2);
+  Rack("b1", "r3", "a", 2);
+  Submit(PartThatPrefersARack("x", 4), "x", 4, "part");
+  BindTo("x", {"c1", "d1"}, "part");
+  EXPECT_THAT(Places("x"), ElementsAre("x-2=c2", "x-3=d2"));
+}
+
+TEST_F(TopologyTest, SurplusOfASubGroupGoesToTheRackWhereItStandsAndThenToOthers) {
+  Rack("b1", "r1", "c", 2);
+  Rack("b1", "r2", "a", 2);
+  Submit(PartThatPrefersARack("x", 1), "x", 3, "part");
+  BindTo("x", {"c1"}, "part");
+  GangRequest request = cluster_.RequestOf("x");
+  request.scope = DecideScope::kSurplus;
+  EXPECT_THAT(Nodes(cluster_.Decide(request)), ElementsAre("a1", "c2"));
+}
+
+TEST_F(TopologyTest, ASubGroupForWhichNoRackDoesTakesTheFewest) {
+  Rack("b1", "r1", "c", 2);
+  Rack("b1", "r2", "a", 1);
+  Rack("b1", "r3", "b", 1);
+  Submit(PartThatPrefersARack("x", 3), "x", 3, "part");
+  EXPECT_THAT(Nodes(cluster_.Decide("x")), IsSupersetOf({"c1", "c2"}));
 }
 
 TEST_F(TopologyTest, UnknownLevelsAndTopologiesAreInvalidUnderPreferredToo) {

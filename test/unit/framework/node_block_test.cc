@@ -27,7 +27,7 @@ constexpr ResourceId kOfPodsOnly{kFirstPodResource + 2};
 struct Model {
   std::map<std::pair<uint32_t, uint32_t>, int64_t> free;  // row, resource
   std::multiset<std::pair<uint32_t, uint32_t>> ports, volumes;
-  std::map<std::pair<uint32_t, uint32_t>, int64_t> counts;
+  std::map<std::pair<uint32_t, uint32_t>, int64_t> counts, promised;
   std::map<uint32_t, absl::Time> cool_downs;
 };
 
@@ -105,11 +105,8 @@ class BlockAndModel final {
     EXPECT_EQ(ports, model_.ports);
     EXPECT_EQ(volumes, model_.volumes);
     EXPECT_TRUE(std::ranges::is_sorted(block_.used_ports()));
-    std::map<std::pair<uint32_t, uint32_t>, int64_t> counts;
-    for (const auto& entry : block_.pod_counts().entries()) {
-      counts[{entry.row, entry.count.index()}] = entry.value;
-    }
-    EXPECT_EQ(counts, model_.counts);
+    EXPECT_EQ(Listed(block_.pod_counts()), model_.counts);
+    EXPECT_EQ(Listed(block_.promised_counts()), model_.promised);
     std::map<uint32_t, absl::Time> cool_downs;
     for (const auto& cool : block_.cool_downs()) cool_downs[cool.row] = cool.until;
     EXPECT_EQ(cool_downs, model_.cool_downs);
@@ -128,7 +125,7 @@ class BlockAndModel final {
     there_.push_back({row, RandomShape(random_), random_.OneIn(3)});
     const There& pod = there_.back();
     block_.Charge(row, pod.shape,
-                  pod.to_come ? NodeBlock::Change::kTakeRoom : NodeBlock::Change::kTake);
+                  pod.to_come ? NodeBlock::Change::kTakePromised : NodeBlock::Change::kTake);
     Note(pod, -1);
   }
   void Leave() {
@@ -137,7 +134,7 @@ class BlockAndModel final {
     const There pod = std::move(there_.back());
     there_.pop_back();
     block_.Charge(pod.row, pod.shape,
-                  pod.to_come ? NodeBlock::Change::kGiveRoom : NodeBlock::Change::kGive);
+                  pod.to_come ? NodeBlock::Change::kGivePromised : NodeBlock::Change::kGive);
     Note(pod, 1);
   }
   void Note(const There& pod, int64_t sign) {
@@ -150,11 +147,18 @@ class BlockAndModel final {
     };
     for (const HostPortId port : pod.shape.host_ports) note(model_.ports, port.index());
     for (const VolumeUseId use : pod.shape.volume_uses) note(model_.volumes, use.index());
-    if (pod.to_come) return;
+    auto& counts = pod.to_come ? model_.promised : model_.counts;
     for (const PodCountChange& change : pod.shape.counts) {
-      model_.counts[{pod.row, change.count.index()}] -= sign * change.change;
+      counts[{pod.row, change.count.index()}] -= sign * change.change;
     }
-    std::erase_if(model_.counts, [](const auto& entry) { return entry.second == 0; });
+    std::erase_if(counts, [](const auto& entry) { return entry.second == 0; });
+  }
+  static std::map<std::pair<uint32_t, uint32_t>, int64_t> Listed(const PodCounts& counts) {
+    std::map<std::pair<uint32_t, uint32_t>, int64_t> listed;
+    for (const auto& entry : counts.entries()) {
+      listed[{entry.row, entry.count.index()}] = entry.value;
+    }
+    return listed;
   }
   void Cool(uint32_t row) {
     if (random_.OneIn(2)) {

@@ -47,6 +47,30 @@ TEST(LoopLostMembers, TheRoomOfALostMemberIsHeldForItsReplacement) {
   EXPECT_EQ(FindCondition(d.StatusOf("a").conditions, kConditionDisrupted)->status, "False");
 }
 
+// It took a place beside the room that was held, and the replacement could never come.
+TEST(LoopLostMembers, APodThatTheReplacementWillShunWaits) {
+  constexpr char kHost[] = "kubernetes.io/hostname";
+  LoopDriver d;
+  for (const char* name : {"n1", "n2"}) d.Put(MakeNode(name).Gpu(8).Label(kHost, name));
+  const auto member = [&](const char* name, const char* uid) {
+    return MakePod(name).Uid(uid).Group("a").Gpu(8).Apart(kHost, Labelled("app", "noisy"));
+  };
+  d.Put(MakePodGroup("a").MinMember(2));
+  d.Put(member("a-0", "a-0"));
+  d.Put(member("a-1", "a-1"));
+  d.Settle();
+  ASSERT_EQ(d.Bound("a"), 2);
+  d.api.Delete(ResourceKind::kPod, "a-1");
+  d.Settle();
+  d.Put(MakePod("b").Label("app", "noisy"));
+  d.Settle(absl::Seconds(5));
+  EXPECT_EQ(d.NodeOf("b"), "");
+  d.Put(member("a-1", "a-1-again"));
+  d.Settle(absl::Seconds(1));
+  EXPECT_EQ(d.Bound("a"), 2);
+  EXPECT_EQ(d.NodeOf("b"), "");
+}
+
 TEST(LoopLostMembers, AMemberLostWithItsNodeLeavesRoomHeldElsewhere) {
   LoopDriver d;
   d.Nodes(3, 8);

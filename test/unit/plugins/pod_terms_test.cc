@@ -34,6 +34,9 @@ class PodTermsTest : public ::testing::Test {
   void AddOther(const std::string& app, const std::string& node) {
     cluster_.Add(MakePod(absl::StrCat("x", next_++)).Scheduler("other").Label("app", app).On(node));
   }
+  void AddNominee(const std::string& app, const std::string& node) {
+    cluster_.Add(MakePod("theirs").Scheduler("other").Label("app", app).Nominated(node));
+  }
   void AddGang(const std::string& name, int pods, const MakePod& like) {
     cluster_.Add(MakePodGroup(name).MinMember(pods));
     for (int i = 0; i < pods; ++i) {
@@ -399,6 +402,80 @@ TEST_F(PodTermsTest, AsManyTermsAsAPodMayHaveAreAnswered) {
   cluster_.Add(MakeNode("a2").Label("zone", "a").Label(kHost, "a2").Cordoned());
   cluster_.Add(pod);
   EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide("p")), ElementsAre("p=a3"));
+}
+
+// ---- pods that another scheduler is about to bind
+
+TEST_F(PodTermsTest, ToBeNearAPodThatIsYetToComeIsNotEnough) {
+  AddZone("a", 1);
+  AddNominee("x", "a1");
+  cluster_.Add(MakePod("p").Near(kHost, App("x")));
+  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide("p")), ElementsAre("rejected"));
+  cluster_.Add(MakePod("theirs").Scheduler("other").Label("app", "x").On("a1"));
+  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide("p")), ElementsAre("p=a1"));
+}
+
+TEST_F(PodTermsTest, PodsThatMayBeTheFirstGoWhereTheFirstIsYetToCome) {
+  AddZone("a", 1);
+  AddZone("b", 2);
+  AddNominee("x", "b1");
+  AddGang("g", 2, MakePod("p").Label("app", "x").Near("zone", App("x")));
+  for (const std::string& node : NodesFor("g")) EXPECT_EQ(node[0], 'b') << node;
+}
+
+TEST_F(PodTermsTest, APodThatIsYetToComeKeepsOthersAway) {
+  AddZone("a", 1);
+  AddZone("b", 1);
+  cluster_.Add(MakePod("theirs")
+                   .Scheduler("other")
+                   .Label("app", "x")
+                   .Apart("zone", App("y"))
+                   .Nominated("a1"));
+  cluster_.Add(MakePod("p").Apart(kHost, App("x")));
+  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide("p")), ElementsAre("p=b1"));
+  cluster_.Add(MakePod("q").Label("app", "y"));
+  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide("q")), ElementsAre("q=b1"));
+}
+
+TEST_F(PodTermsTest, APodThatIsOutrankedKeepsNobodyAway) {
+  AddZone("a", 1);
+  cluster_.Add(
+      MakePod("theirs").Scheduler("other").Priority(5).Apart(kHost, App("y")).Nominated("a1"));
+  cluster_.Add(MakePod("q").Label("app", "y"));
+  GangRequest request = cluster_.RequestOf("q");
+  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide(request)), ElementsAre("rejected"));
+  request.outranked = cluster_.state().PromisedBelow(6);
+  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide(request)), ElementsAre("q=a1"));
+}
+
+TEST_F(PodTermsTest, APodThatIsYetToComeFillsItsOwnDomainAndLiftsNoOther) {
+  AddZone("a", 1);
+  AddZone("b", 1);
+  AddNominee("x", "b1");
+  AddGang("one", 1, MakePod("p").Label("app", "x").Spread("zone", App("x")));
+  EXPECT_THAT(NodesFor("one"), ElementsAre("a1"));
+  cluster_.Add(MakeNode("b1").Label("zone", "b").Label(kHost, "b1").Cordoned());
+  AddGang("two", 2, MakePod("p").Label("app", "x").Spread("zone", App("x")));
+  EXPECT_THAT(NodesFor("two"), ElementsAre("proven"));
+  cluster_.Add(MakePod("theirs").Scheduler("other").Label("app", "x").On("b1"));
+  EXPECT_THAT(NodesFor("two"), ElementsAre("a1", "a1"));
+}
+
+TEST_F(PodTermsTest, AHoldKeepsAwayWhomItsHolderShunsButNotTheHolder) {
+  AddZone("a", 1);
+  AddZone("b", 1);
+  cluster_.Add(MakePod("a").Label("app", "x").Apart("zone", App("x")).Apart("zone", App("y")));
+  GangRequest holder = cluster_.RequestOf("a");
+  const NodeId node = cluster_.state().NodeNamed("a1").value();
+  holder.own_holds = {cluster_.state().Hold(node, holder.wants[0].shape)};
+  for (const char* shunned : {"x", "y"}) {
+    cluster_.Add(MakePod("p").Label("app", shunned));
+    EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide("p")), ElementsAre("p=b1")) << shunned;
+  }
+  cluster_.Add(MakePod("q").Near("zone", App("x")));
+  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide("q")), ElementsAre("rejected"));
+  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide(holder)), ElementsAre("a=a1"));
+  EXPECT_TRUE(cluster_.state().CheckInvariants().ok());
 }
 
 }  // namespace

@@ -240,7 +240,7 @@ TEST(PodTermsInState, APodIsAskedOnceHoweverManyTermsAPodBrings) {
   EXPECT_TRUE(state.CheckInvariants().ok()) << state.CheckInvariants();
 }
 
-TEST(PodTermsInState, RoomThatIsHeldCountsNobody) {
+TEST(PodTermsInState, APodForWhichRoomIsHeldIsCountedApart) {
   ClusterState state{ClusterStateOptions{}};
   Delta delta;
   state.Apply(MakeNode("n1"), absl::UnixEpoch(), delta);
@@ -250,8 +250,10 @@ TEST(PodTermsInState, RoomThatIsHeldCountsNobody) {
   const NodeId node = *state.NodeNamed("n1");
   const HoldId hold = state.Hold(node, shape);
   EXPECT_THAT(state.Publish()->blocks[0]->pod_counts().entries(), IsEmpty());
+  EXPECT_EQ(state.Publish()->blocks[0]->promised_counts().entries().size(), 1u);
   EXPECT_TRUE(state.CheckInvariants().ok()) << state.CheckInvariants();
   state.ReleaseHold(hold, delta);
+  EXPECT_THAT(state.Publish()->blocks[0]->promised_counts().entries(), IsEmpty());
   state.Reserve(*state.PodWithUid("uid-a"), node);
   EXPECT_EQ(state.Publish()->blocks[0]->pod_counts().entries().size(), 1u);
   EXPECT_TRUE(state.CheckInvariants().ok()) << state.CheckInvariants();
