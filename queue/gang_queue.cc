@@ -345,7 +345,7 @@ std::optional<QueueItem> GangQueue::BlockerOf(QueueItem item) const {
 }
 
 bool GangQueue::HoldsUp(const OrderKey& order) const {
-  return impl_->quorums.Held({.item = {}, .order = order});
+  return impl_->quorums.Held({.item = {GangId(), ItemKind::kQuorum}, .order = order});
 }
 
 std::vector<QueueItem> GangQueue::HeldUp(QuotaNodeId queue) const {

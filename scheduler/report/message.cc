@@ -73,7 +73,7 @@ std::string RejectionText(const Rejection& rejection, const Tables& tables) {
                          " pods together, as far as was searched")
           : absl::StrCat(
                 rejection.placeable, " of ", rejection.wanted,
-                rejection.of_some ? " equal pods fit" : " pods fit",
+                rejection.of_some ? " pods of one shape fit" : " pods fit",
                 rejection.code == RejectionCode::kTopologyNoFit ? " in one domain" : "",
                 rejection.code == RejectionCode::kNeverFits ? " even on the empty cluster" : "");
   if (rejection.nodes == 0) return absl::StrCat(text, ": there are no nodes");

@@ -143,6 +143,8 @@ bool SomebodyMayHold(const TurnFacts& facts) {
   const auto may = [](const GangView& gang) {
     return gang.phase.empty() || gang.phase == "Binding" || gang.reason == "QuorumLost" ||
            gang.reason == "WaitingForPreemption" || gang.planned_start.has_value() ||
+           // A start that came to nothing keeps the room that others have left for it.
+           gang.reason == "BackingOff" || gang.reason == "VolumesNotReady" ||
            gang.reason == "QueueStopped" ||  // perhaps in the midst of making room
            // Its PodGroup has gone: a bind may have taken effect that the watch does not show yet.
            gang.reason == "WaitingForMembers" ||

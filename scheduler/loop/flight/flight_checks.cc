@@ -10,6 +10,17 @@
 namespace maniple {
 namespace {
 
+// Whether some node is refused for the pods on it and around it.
+bool IsRefusedForPods(const Decision& decision) {
+  const auto* rejection = std::get_if<Rejection>(&decision);
+  return rejection != nullptr &&
+         std::ranges::any_of(rejection->reasons, [](const NodeReasonCount& count) {
+           const ReasonId id = count.reason.id;
+           return id == kReasonPodAffinity || id == kReasonPodAntiAffinity ||
+                  id == kReasonKeptAway || id == kReasonSpread || id == kReasonSpreadKey;
+         });
+}
+
 // A pod of the one shape looks at what pods of the other are.
 bool Minds(const PodShape& one, const PodShape& other) {
   return one.terms != nullptr &&
@@ -108,9 +119,6 @@ bool Flights::TermsStillHold(const Case& c, PodId pod, NodeId node) {
   const Snapshot& snapshot = desk_.Picture();
   const PodShape& known = snapshot.tables->ShapeOf(shape);
   if (!desk_.state.AsksOfPods(shape) && known.matches.empty()) return true;
-  // Volumes that are set aside for the pod would look taken, until they are bound.
-  const VolumeNeeds* volumes = known.constraints.volumes.get();
-  if (volumes != nullptr && !volumes->unbound.empty()) return true;
   GangRequest request{.gang = c.gang.id,
                       .wants = {{.pod = pod, .shape = shape}},
                       .need = {.total = 1},
@@ -119,7 +127,7 @@ bool Flights::TermsStillHold(const Case& c, PodId pod, NodeId node) {
   if (snapshot.holds != nullptr) {
     for (const HeldRoom& held : *snapshot.holds) {
       if (held.node == node || Minds(known, snapshot.tables->ShapeOf(held.shape)))
-        freed.push_back({node, held.shape, Occupant::kHold});
+        freed.push_back({held.node, held.shape, Occupant::kHold});
     }
   }
   Supposition there(
@@ -127,7 +135,11 @@ bool Flights::TermsStillHold(const Case& c, PodId pod, NodeId node) {
       desk_.ledger.tree(), std::nullopt);
   there.Free(freed);
   there.Restrict({node}, Supposition::To::kThese);
-  return FindPlan(there.Input(), desk_.options.profile).has_value();
+  if (FindPlan(there.Input(), desk_.options.profile).has_value()) return true;
+  // Volumes that are set aside for the pod may look taken, and that is no matter here.
+  const VolumeNeeds* volumes = known.constraints.volumes.get();
+  return volumes != nullptr && !volumes->unbound.empty() &&
+         !IsRefusedForPods(Decide(there.Input(), desk_.options.profile));
 }
 
 }  // namespace maniple

@@ -528,7 +528,7 @@ TEST_F(LoopEvictionTest, WhoIsLessImportantKeepsNothingThatLeavesFromOthers) {
 }
 
 // The fear: others get the room, or the victim comes back, and somebody is evicted once more.
-class StartsInVain : public LoopEvictionTest {
+class FailedStarts : public LoopEvictionTest {
  protected:
   void HighIsRefusedAfterLowHasLeft(int times) {
     HighBindsAreRefused(times);
@@ -545,14 +545,14 @@ class StartsInVain : public LoopEvictionTest {
   }
 };
 
-TEST_F(StartsInVain, OnceTheGangKeepsTheRoomThatWasFreedForIt) {
+TEST_F(FailedStarts, OnceTheGangKeepsTheRoomThatWasFreedForIt) {
   HighIsRefusedAfterLowHasLeft(1);
   d_.Settle(absl::Minutes(1));
   EXPECT_EQ(d_.Bound("high"), 1);
   EXPECT_EQ(d_.Bound("other"), 0);
 }
 
-TEST_F(StartsInVain, AgainAndAgainTheGangGivesTheRoomUpInTime) {
+TEST_F(FailedStarts, AgainAndAgainTheGangGivesTheRoomUpInTime) {
   HighIsRefusedAfterLowHasLeft(-1);
   d_.Settle(absl::Minutes(4));
   EXPECT_EQ(d_.Bound("other"), 0);
@@ -560,7 +560,7 @@ TEST_F(StartsInVain, AgainAndAgainTheGangGivesTheRoomUpInTime) {
   EXPECT_EQ(d_.Bound("other"), 1);
 }
 
-TEST_F(StartsInVain, AGangWhoseMemberIsGoneKeepsNoRoom) {
+TEST_F(FailedStarts, AGangWhoseMemberIsGoneKeepsNoRoom) {
   HighIsRefusedAfterLowHasLeft(-1);
   d_.api.Delete(ResourceKind::kPod, "high-0");
   d_.Settle(absl::Seconds(1));

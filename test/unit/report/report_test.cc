@@ -60,7 +60,7 @@ TEST(Messages, ARejectionSaysHowManyFitAndWhyTheNodesDoNot) {
   EXPECT_THAT(text, HasSubstr("0 of 5 pods fit: 4 nodes: "));
   EXPECT_THAT(text, HasSubstr("nvidia.com/gpu"));
   EXPECT_THAT(RejectionText({.wanted = 2, .placeable = 1, .of_some = true, .nodes = 4}, tables),
-              HasSubstr("1 of 2 equal pods fit"));
+              HasSubstr("1 of 2 pods of one shape fit"));
   EXPECT_THAT(RejectionText({.wanted = 1, .nodes = 0}, tables), HasSubstr("there are no nodes"));
   EXPECT_EQ(RejectionText({.code = RejectionCode::kUnsupported, .detail = "spec.x: no"}, tables),
             "spec.x: no");
