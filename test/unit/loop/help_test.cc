@@ -208,7 +208,7 @@ TEST_F(LoopHelpTest, AGangThatLacksMembersBehindAHeadIsNotAdvised) {
   d_.Submit({.gang = "after", .pods = 1, .min_member = 2, .queue = "strict"});
   d_.Settle();
   EXPECT_THAT(HelpFor("after"), ElementsAre("a quorum of 1 instead of 2"));
-  d_.Submit({.gang = "other"});
+  d_.Submit({.gang = "other", .priority = 9});
   d_.Settle();
   d_.Submit({.gang = "head", .queue = "strict", .priority = 2});
   d_.Settle();
