@@ -181,7 +181,7 @@ class GangBinding final {
 
   enum class Progress : uint8_t { kNone, kPlaced, kComing, kSpare };
   [[nodiscard]] static Progress ProgressOf(const Entry* entry, const Member& member);
-  [[nodiscard]] bool RefusalIsFatal(const Weighed& weighed) const;
+  [[nodiscard]] bool RefusalIsFatal(const Gang& gang, const Weighed& weighed) const;
   [[nodiscard]] bool Any(absl::FunctionRef<bool(const Entry&)> test) const;
 
   BackoffPolicy backoff_;

@@ -128,13 +128,14 @@ QuorumNeed GangBinding::NeedOf(const Gang& gang) const {
 }
 
 // Is the quorum out of reach without the refused members, even if every lost one were replaced?
-bool GangBinding::RefusalIsFatal(const Weighed& weighed) const {
+bool GangBinding::RefusalIsFatal(const Gang& gang, const Weighed& weighed) const {
   if (!Any([](const Entry& e) {
         return e.state == BindState::kRefused || e.state == BindState::kMisplaced;
       })) {
     return false;
   }
-  int32_t lacking = weighed.spare.total;
+  // While its declaration makes no sense, nobody else of it starts.
+  int32_t lacking = gang.problem.empty() ? weighed.spare.total : weighed.coming.total;
   for (const Entry& entry : entries_) {
     if (entry.state == BindState::kGone) --lacking;
   }
@@ -202,7 +203,7 @@ void GangBinding::ConcludeBinding(const Gang& gang, const Weighed& weighed, Bind
     return;
   }
   const bool coming = weighed.coming.Met();
-  if (!coming && RefusalIsFatal(weighed)) {
+  if (!coming && RefusalIsFatal(gang, weighed)) {
     BeginUndo(UndoCause::kRefused, trouble_, step);
   } else if (step.now >= deadline_) {
     BeginUndo(UndoCause::kTimeout, trouble_, step);

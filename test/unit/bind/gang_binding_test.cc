@@ -503,11 +503,11 @@ TEST(GangBinding, LoweringTheQuorumCompletesIt) {
 
 // The fear: half a gang stays bound for ever, because its declaration makes no sense any more.
 TEST(GangBinding, WithAPodGroupThatCannotBeReadTheLastQuorumHolds) {
-  Fixture f(2);
+  Fixture f(3, 2);
   f.Start({0, 1});
   f.Reply(0, BindReplyKind::kBound);
   f.gang.problem = "spec.minMember: not a number";
-  f.Reply(1, BindReplyKind::kRefused);
+  f.Reply(1, BindReplyKind::kRefused);  // member 2 does not replace it
   EXPECT_THAT(f.Settle(), ElementsAre("delete 0"));
   EXPECT_EQ(f.binding.phase(), BindPhase::kUndoing);
 }
