@@ -150,7 +150,10 @@ void Flights::SettleBinding(Case& c) {
   } else {
     ReconcileHolds(c);
   }
-  if (SurplusGivesWay(c)) desk_.touched.insert(c.gang.id);  // its volumes are looked at again
+  // Its volumes are looked at again, unless they are being given up already.
+  if (SurplusGivesWay(c) && c.record.volumes->phase() == VolumePhase::kBinding) {
+    desk_.touched.insert(c.gang.id);
+  }
 }
 
 // A quorum that others have bound counts as reached. With no bound member left none stands, unless
