@@ -18,9 +18,6 @@ constexpr absl::Duration kSilentFor = absl::Seconds(1);
 // A write shows in the watch by then, unless another has taken its place.
 constexpr absl::Duration kStandInShowsWithin = absl::Seconds(10);
 
-// The pause between two writes of one kind about one object; the newest is written.
-constexpr absl::Duration kBetweenWrites = absl::Seconds(1);
-
 // An object that is about to show in the watch, or a right that is about to be given, is no
 // trouble.
 constexpr int kRefusalsBeforeTelling = 2;
@@ -82,12 +79,12 @@ void StandIns::KeepStandIn(Case& c, const Standing& standing) {
   // What has arrived, and is no longer what is to be said, is not waited for.
   const bool overtaken = stands && work.trouble.empty() && work.sent != spec;
   absl::Time due = overtaken ? c.now : work.again_at;
-  if (stands) due = std::max(due, record.spec_written + kBetweenWrites);
+  if (stands) due = std::max(due, specs_.MayAt(c.gang.id));
   if (c.now < due) {
     record.status_due = std::min(record.status_due, due);
     return;
   }
-  if (stands) record.spec_written = c.now;
+  if (stands && !specs_.Spend(c.gang.id, c.now)) return;
   work.under_way = true;
   work.sent = spec;
   const GangKey& key = c.gang.key;
@@ -178,7 +175,7 @@ void StandIns::TellProducer(Case& c, const Standing& standing) {
   const absl::Time wanted = stays ? ConditionDue(c, phase, standing) : c.now;
   const bool under_way = record.phase.has_value() && record.phase->under_way;
   if (wanted > c.now && !under_way) record.phase.reset();
-  const absl::Time due = std::max(wanted, record.phase_written + kBetweenWrites);
+  const absl::Time due = std::max(wanted, phases_.MayAt(c.gang.id));
   if (due > c.now) {
     record.status_due = std::min(record.status_due, due);
     return;
@@ -191,7 +188,7 @@ void StandIns::TellProducer(Case& c, const Standing& standing) {
     record.status_due = std::min(record.status_due, work.again_at);
     return;
   }
-  record.phase_written = c.now;
+  if (!phases_.Spend(c.gang.id, c.now)) return;
   work.under_way = true;
   work.sent = std::string(phase);
   const bool volcano = target->dialect == ForeignStatusTarget::Dialect::kVolcano;
@@ -229,7 +226,6 @@ void StandIns::HearPhase(const Errand& errand, const WriteResult& result, absl::
     if (volcano) {
       volcano_has_status_ = false;
       work.sent.clear();
-      it->second->phase_written = absl::InfinitePast();
       return;
     }
   }

@@ -4,7 +4,9 @@
 // Owned by Leadership; one thread.
 #pragma once
 
+#include "absl/time/time.h"
 #include "scheduler/loop/desk/desk.h"
+#include "scheduler/loop/records/write_budget.h"
 
 namespace maniple {
 
@@ -31,6 +33,10 @@ class StandIns final {
                                         const Standing& standing) const;
 
   Desk& desk_;
+  // A gang that starts goes through a few states at once; after that each write waits for a second.
+  static constexpr WriteBudgetOptions kPace{.burst = 3, .interval = absl::Seconds(1)};
+  WriteBudget<GangId> specs_{kPace};   // of the PodGroup that stands for the gang
+  WriteBudget<GangId> phases_{kPace};  // of the foreign group
   // Volcano's group has a status subresource; false: its status is written with the object itself.
   bool volcano_has_status_ = true;
 };

@@ -155,8 +155,6 @@ struct GangRecord {
   Rare<StandInWork> stand_in;
   Rare<PhaseWork> phase;
   Rare<ToldCondition> told_condition;  // none: it has none, or nothing is known
-  // When the spec of what stands for it, and the status of the foreign group, were written last.
-  absl::Time spec_written = absl::InfinitePast(), phase_written = absl::InfinitePast();
 
   // NodeAsks.
   Rare<NodeRequest> node_request;
