@@ -60,7 +60,7 @@ std::optional<FoundChange> FindHigherPriority(const HelpQuestion& question, cons
   const auto last = static_cast<int64_t>(ordered.size()) - 1;
   if (!does(last)) return std::nullopt;
   const int64_t least = LeastThatDoes(-1, last, does);
-  // Its own priority may be enough, for equals that are newer, and something else keeps it for now.
+  // A policy may let it evict newer equals: then its priority is not what keeps it from that.
   if (least == 0 && trials.Evicts(from, question.priority).has_value()) return std::nullopt;
   if (trials.spent()) return std::nullopt;
   HigherPriority change{.above = ordered[static_cast<size_t>(least)] - 1, .evicts = {}};

@@ -51,13 +51,13 @@ struct Desk {
   const Snapshot& Picture() { return warm.Picture(); }
   // The item of the gang that is to be decided next; none: nothing is.
   [[nodiscard]] std::optional<ItemKind> ItemOf(const Case& c) const;
-  // Its user has raised the quorum since it was met: what it lacks is not only what it has lost.
   // The quorum stands: all of it, and of each sub-group.
   static void NoteMet(GangRecord& record, const PodGroupSpec& spec);
   // By how much its user has raised it since it stood last.
   [[nodiscard]] static QuorumNeed GrowthOf(const Case& c);
   // … and its producer, which makes members in stages.
   [[nodiscard]] static QuorumNeed StageOf(const Case& c);
+  // By its user: what the gang lacks is not only what it has lost.
   [[nodiscard]] static bool QuorumWasRaised(const Case& c);
   // Room was there, perhaps made by evictions, and the gang did not start.
   static void NoteStartInVain(GangRecord& record, absl::Time now);

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "scheduler/cycle/search/bound_request.h"
+#include "scheduler/cycle/topology/topology.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 
@@ -37,6 +39,15 @@ class RackedWorld {
  private:
   int nodes_ = 0;
 };
+
+// One domain of the level is required, whose nodes carry a label of its name.
+inline DomainChoice Within(const Snapshot& snapshot, const std::string& level) {
+  DomainChoice choice;
+  choice.gang.levels = {
+      std::make_shared<const DomainLevel>(LevelOf(snapshot, {.name = level, .steps = {{level}}}))};
+  choice.gang.required = true;
+  return choice;
+}
 
 // A gang of the cluster as it stands. Taken apart in the order of its parts.
 struct BoundGang {

@@ -51,10 +51,7 @@ class World final {
       SearchGoal goal, const Prepare& prepare = [](DomainChoice&, MemberGroups&) {}) {
     BoundGang made(cluster_, "g");
     auto& [request, snapshot, now, bound, kinds] = made;
-    DomainChoice choice;
-    choice.gang.levels = {std::make_shared<const DomainLevel>(
-        LevelOf(*snapshot, {.name = "rack", .steps = {{"rack"}}}))};
-    choice.gang.required = true;
+    DomainChoice choice = Within(*snapshot, "rack");
     MemberGroups groups = GroupsOf(*snapshot, request, choice);
     prepare(choice, groups);
     const uint64_t before = now.Fingerprint();

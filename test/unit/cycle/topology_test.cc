@@ -57,6 +57,11 @@ class TopologyTest : public ::testing::Test {
   std::vector<std::string> Places(absl::string_view gang) {
     return cluster_.PlacesOf(cluster_.Decide(gang));
   }
+  Decision Surplus(absl::string_view gang) {
+    GangRequest request = cluster_.RequestOf(gang);
+    request.scope = DecideScope::kSurplus;
+    return cluster_.Decide(request);
+  }
   Rejection RejectionOf(absl::string_view gang) {
     return std::get<Rejection>(cluster_.Decide(gang));
   }
@@ -250,9 +255,7 @@ TEST_F(TopologyTest, SurplusStaysInTheDomainOfTheGang) {
   Rack("b1", "r2", "b", 2);
   Submit(MakePodGroup("x").MinMember(1).Required("rack"), "x", 4);
   cluster_.Add(MakePod("x-0").Group("x").Index(0).Gpu(8).On("b1"));
-  GangRequest request = cluster_.RequestOf("x");
-  request.scope = DecideScope::kSurplus;
-  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide(request)), ElementsAre("x-1=b2"));
+  EXPECT_THAT(cluster_.PlacesOf(Surplus("x")), ElementsAre("x-1=b2"));
 }
 
 // In these tests the names of the nodes speak for the other racks.
@@ -262,9 +265,7 @@ TEST_F(TopologyTest, SurplusGoesToTheRacksThatTheGangUsesBeforeAnotherOne) {
   Rack("b1", "r3", "a", 2);
   Submit(MakePodGroup("x").MinMember(3).Preferred("rack"), "x", 5);
   BindTo("x", {"c1", "c2", "d1"});
-  GangRequest request = cluster_.RequestOf("x");
-  request.scope = DecideScope::kSurplus;
-  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide(request)), ElementsAre("x-3=d2"));
+  EXPECT_THAT(cluster_.PlacesOf(Surplus("x")), ElementsAre("x-3=d2"));
 }
 
 TEST_F(TopologyTest, SurplusOfAGangThatIsTornOverItsRequiredDomainsWaits) {
@@ -272,9 +273,7 @@ TEST_F(TopologyTest, SurplusOfAGangThatIsTornOverItsRequiredDomainsWaits) {
   Rack("b2", "r2", "c", 2);
   Submit(MakePodGroup("x").MinMember(2).Required("block").Preferred("rack"), "x", 3);
   BindTo("x", {"a1", "c1"});
-  GangRequest request = cluster_.RequestOf("x");
-  request.scope = DecideScope::kSurplus;
-  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide(request)), ElementsAre("rejected"));
+  EXPECT_THAT(cluster_.PlacesOf(Surplus("x")), ElementsAre("rejected"));
 }
 
 TEST_F(TopologyTest, ASubGroupPrefersTheRackWhereItsMembersStand) {
@@ -299,9 +298,7 @@ TEST_F(TopologyTest, SurplusOfASubGroupGoesToTheRackWhereItStandsAndThenToOthers
   Rack("b1", "r2", "a", 2);
   Submit(PartThatPrefersARack("x", 1), "x", 3, "part");
   BindTo("x", {"c1"}, "part");
-  GangRequest request = cluster_.RequestOf("x");
-  request.scope = DecideScope::kSurplus;
-  EXPECT_THAT(Nodes(cluster_.Decide(request)), ElementsAre("a1", "c2"));
+  EXPECT_THAT(Nodes(Surplus("x")), ElementsAre("a1", "c2"));
 }
 
 TEST_F(TopologyTest, ASubGroupForWhichNoRackDoesTakesTheFewest) {

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -37,10 +36,7 @@ std::vector<std::optional<size_t>> QuorumByRack(const Racks& racks) {
   }
   BoundGang made(cluster, "g");
   auto& [request, snapshot, now, bound, kinds] = made;
-  DomainChoice choice;
-  choice.gang.levels = {std::make_shared<const DomainLevel>(
-      LevelOf(*snapshot, {.name = "rack", .steps = {{"rack"}}}))};
-  choice.gang.required = true;
+  const DomainChoice choice = Within(*snapshot, "rack");
   const MemberGroups groups = GroupsOf(*snapshot, request, choice);
   const QuorumProblem problem = bound.problem();
   const DomainSearch ask{problem, kinds.kinds, request.scope, choice, groups, request.pinned};

@@ -9,7 +9,17 @@
 namespace maniple {
 namespace {
 
-using RefusedEvictions = LoopEvictionTest;
+class RefusedEvictions : public LoopEvictionTest {
+ protected:
+  // They fill a node each.
+  void TwoRefuseToLeave(const std::string& one, const std::string& other) {
+    d_.Nodes(2, 8);
+    Submit(one, 1, 1);
+    Submit(other, 1, 1);
+    d_.Settle();
+    d_.api.Break({.on = "/eviction", .times = -1, .code = 429});
+  }
+};
 
 // The fear: a member that was surplus when it was asked to leave is taken from a quorum.
 TEST_F(RefusedEvictions, SurplusThatTheQuorumNeedsByNowIsNotAskedAnyMore) {
@@ -82,11 +92,7 @@ TEST_F(RefusedEvictions, TheRestFollowsWhoLeavesAfterThePreemptorIsGone) {
 
 // The fear: a node is cordoned while a victim there refuses to leave, and two gangs leave for one.
 TEST_F(RefusedEvictions, NobodyLeavesAnyMoreForANodeThatIsCordoned) {
-  d_.Nodes(2, 8);
-  Submit("first", 1, 1);
-  Submit("second", 1, 1);
-  d_.Settle();
-  d_.api.Break({.on = "/eviction", .times = -1, .code = 429});
+  TwoRefuseToLeave("first", "second");
   Submit("high", 1, 2);
   d_.Settle(absl::Seconds(20));
   const bool asks_first = d_.api.Count("first-0/eviction") > 0;
@@ -110,11 +116,7 @@ TEST_F(RefusedEvictions, WhatABudgetAllowsIsCountedOnOnce) {
   budget.selector = LabelSelector();
   budget.disruptions_allowed = 1;
   d_.api.Put(budget);
-  d_.Nodes(2, 8);
-  Submit("low-a", 1, 1);
-  Submit("low-b", 1, 1);
-  d_.Settle();
-  d_.api.Break({.on = "/eviction", .times = -1, .code = 429});
+  TwoRefuseToLeave("low-a", "low-b");
   Submit("first", 1, 2);
   Submit("second", 1, 2);
   d_.Settle(absl::Minutes(1));
