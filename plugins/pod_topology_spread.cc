@@ -118,7 +118,7 @@ class BoundTopologySpread final : public ClusterFilter {
     return std::ranges::all_of(levels_, [&](const Level& level) {
       const SpreadCount& count = *level.constraint->count;
       const uint32_t domain = level.constraint->domains.Of(rows, row);
-      const int64_t most = count.constraint.max_skew - (count.counts_self ? 1 : 0);
+      const int64_t most = int64_t{count.constraint.max_skew} - (count.counts_self ? 1 : 0);
       return level.sums[domain] - level.least <= most &&
              (level.then.empty() || level.then[domain] - level.least_then <= most);
     });
