@@ -116,7 +116,7 @@ def to_keep_what_was_lent_by_a_budget(server):
         one.api.must("PATCH", f"{BUDGETS}/keep/status", {"status": counts}, MERGE)
         one.serve_blue(queue="blue", cpu=str(QUOTA))
         await_that("the gang is told by whom", lambda: one.api.must("GET", f"{groups('red')}/squatter")["status"].get("preemptedBy"))
-        assert one.metric("maniple_budgets_passed_total") == 2
+        await_that("both are counted", lambda: one.metric("maniple_budgets_passed_total") == 2)
 
 
 QUOTA_ATTACKS = (to_relabel_what_runs, to_remake_the_group_of_what_runs, to_grow_under_a_queue_that_was_closed,
