@@ -51,8 +51,9 @@ def main():
         cases["every fault meets every state"] = covered is not None and covered[1] == covered[2]
     whole = [line for line in lines if not re.search(r"( +\d+){10}$", line)]
     print("\n".join(whole if summary else lines[-40:]))
+    told = [line for line in lines if line.startswith(("FAIL ", "empty: "))][:3]
     for case, holds in cases.items():
-        print(f"{'ok   ' if holds else 'FAIL '} {case}")
+        print(f"ok    {case}" if holds else f"FAIL  {case}: {'; '.join(told)}")
     if skipped:
         print(f"SKIPPED, COVERAGE: {MEET_EVERY_CELL} histories meet every fault in every state: set MANIPLE_HISTORIES={MEET_EVERY_CELL}")
     print(f"{sum(cases.values())} passed, {len(cases) - sum(cases.values())} failed, {skipped} skipped")

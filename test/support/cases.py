@@ -55,12 +55,13 @@ def with_crds(server):
 
 
 def attempt(name, case):
-    """True when it holds; otherwise prints why."""
+    """True when it holds; otherwise prints why: shortly in the line itself, which is all that the end of a long log repeats."""
     began = time.monotonic()
     try:
         case()
-    except Exception:  # every failure is a result
-        print(f"FAIL  {name}\n{traceback.format_exc()}", flush=True)
+    except Exception as error:  # every failure is a result
+        why, where = traceback.format_exception_only(error)[-1].splitlines()[0], traceback.extract_tb(error.__traceback__)[-1]
+        print(f"FAIL  {name}: {why[:300]}, line {where.lineno}: {where.line}\n{traceback.format_exc()}", flush=True)
         return False
     print(f"ok    {name} ({time.monotonic() - began:.1f} s)", flush=True)
     return True
