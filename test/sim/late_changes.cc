@@ -12,7 +12,7 @@
 namespace maniple::sim {
 namespace {
 
-constexpr int kMostPods = 9;
+constexpr int kMostScaledPods = 9;
 constexpr int kMostAtOnce = 3;
 constexpr int kLargestJob = 5;
 // One member in so many gangs that are scaled up comes later still.
@@ -75,10 +75,10 @@ void LateChanges::Strike(Fault fault, const std::string& gang) {
 void LateChanges::ScaleUp(const std::string& gang) {
   constexpr Fault kFault = Fault::kQuorumRaised;
   GangSpec& spec = users_.gangs().at(gang);
-  if (spec.pods >= kMostPods) return;
+  if (spec.pods >= kMostScaledPods) return;
   faults_.Note(kFault);
   const int first = spec.pods;
-  spec.pods += 1 + Draw(kFault, std::min(kMostAtOnce, kMostPods - first));
+  spec.pods += 1 + Draw(kFault, std::min(kMostAtOnce, kMostScaledPods - first));
   spec.min_member += 1 + Draw(kFault, spec.pods - spec.min_member);
   const int late = Draw(kFault, kOneLate) == 0 ? 1 : 0;
   const bool pods_first = Draw(kFault, 2) == 0;
@@ -111,7 +111,7 @@ void LateChanges::CreatePods(const std::string& gang, int first, int end) {
 }
 
 void LateChanges::DeletePodsFrom(const std::string& gang, int first) {
-  for (int i = first; i < kMostPods; ++i) {
+  for (int i = first; i < kMostScaledPods; ++i) {
     const std::string pod = absl::StrCat(gang, "-", i);
     if (!users_.truth().pods().contains("default/" + pod)) continue;
     users_.Call("DELETE", absl::StrCat(kPodsTarget, "/", pod), Json());

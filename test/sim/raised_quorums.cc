@@ -11,7 +11,7 @@ namespace maniple::sim {
 namespace {
 
 // A delete that was decided before may come so late.
-constexpr absl::Duration kDecidedBefore = absl::Seconds(30);
+constexpr absl::Duration kRaisedBefore = absl::Seconds(30);
 
 }  // namespace
 
@@ -114,7 +114,7 @@ void RaisedQuorums::CheckNobodyLeavesForARaise(uint64_t life, const std::string&
   for (const auto& [group, since] : stand_since_) {
     if (!IsMember(facts->second, group)) continue;
     const absl::Duration stood_for = now - since;
-    if (stood_for < truth_.blind_for() + kDecidedBefore) continue;
+    if (stood_for < truth_.blind_for() + kRaisedBefore) continue;
     truth_.Violated(now, absl::StrCat("NobodyLeavesForARaise: ", life, " deletes ", pod, " of ",
                                       group, ", of which as many as met its quorum once, ",
                                       truth_.groups().at(group).says_met, ", have stood for ",
