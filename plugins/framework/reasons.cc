@@ -64,10 +64,14 @@ std::string ReasonText(const Reason& reason, const Tables& tables) {
     if (reason.taint.index() >= tables.taint_keys.size()) return "";
     return tables.taint_keys[reason.taint.index()];
   };
-  return absl::StrReplaceAll(SpecOf(reason.id).sentence, {{"{resource}", resource()},
-                                                          {"{taint}", taint()},
-                                                          {"{want}", absl::StrCat(reason.want)},
-                                                          {"{have}", absl::StrCat(reason.have)}});
+  std::string text(SpecOf(reason.id).sentence);
+  if (reason.then != kReasonNone) {
+    absl::StrAppend(&text, ", then ", SpecOf(reason.then).sentence);
+  }
+  return absl::StrReplaceAll(text, {{"{resource}", resource()},
+                                    {"{taint}", taint()},
+                                    {"{want}", absl::StrCat(reason.want)},
+                                    {"{have}", absl::StrCat(reason.have)}});
 }
 
 }  // namespace maniple

@@ -63,6 +63,7 @@ struct Reason {
   ResourceId resource;  // of kReasonInsufficient
   TaintKeyId taint;     // of kReasonTaint
   int64_t want = 0, have = 0;
+  ReasonId then = kReasonNone;  // of kReasonFilledByGang without a resource: why it takes no more
   friend auto operator<=>(const Reason&, const Reason&) = default;
 };
 

@@ -1,6 +1,7 @@
 #include "scheduler/cycle/rejection.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace maniple {
 namespace {
@@ -50,6 +51,34 @@ ResourceId ScarcestFor(const PodShape& shape, const Overlay& overlay, const Node
   return ResourceId();
 }
 
+// Why the node takes no more pods of the shape than these, though it has resources for them;
+// kReasonNone: that cannot be told. The search is not charged for it.
+Reason ReasonAfter(BoundShape& shape, const Overlay& overlay, const NodeRoom& room) {
+  Overlay then(overlay.base(), overlay.view());
+  for (const PlacedMember& member : overlay.placed().placed) then.Place(member.node, member.shape);
+  if (shape.WhyNotOn(then, room.node).has_value()) return {};  // `overlay` has freed room there
+  for (int32_t pod = 0; pod < room.pods; ++pod) then.Place(room.node, shape.shape().id);
+  return shape.WhyNotOn(then, room.node).value_or(Reason{});
+}
+
+// The nodes that take some pods of the gang.
+void AddFilled(BoundShape& shape, const Overlay& overlay, const std::vector<NodeRoom>& nodes,
+               ReasonTally& tally) {
+  std::optional<Reason> then;  // of the first of them: the others are told with it
+  for (const NodeRoom& room : nodes) {
+    Reason reason{.id = kReasonFilledByGang,
+                  .resource = ScarcestFor(shape.shape(), overlay, room),
+                  .taint = {},
+                  .have = room.pods};
+    if (!reason.resource.valid()) {
+      if (!then.has_value()) then = ReasonAfter(shape, overlay, room);
+      reason.then = then->id;
+      reason.want = then->want;
+    }
+    tally.Add(reason);
+  }
+}
+
 }  // namespace
 
 std::vector<NodeReasonCount> ReasonsOf(BoundShape& shape, const Overlay& overlay,
@@ -60,13 +89,9 @@ std::vector<NodeReasonCount> ReasonsOf(BoundShape& shape, const Overlay& overlay
     tally.Add(verdict.reason);
     ++inside;
   });
-  for (const NodeRoom& room : shape.RoomOn(overlay, within).nodes) {
-    tally.Add({.id = kReasonFilledByGang,
-               .resource = ScarcestFor(shape.shape(), overlay, room),
-               .taint = {},
-               .have = room.pods});
-    ++inside;
-  }
+  const ShapeRoom room = shape.RoomOn(overlay, within);
+  AddFilled(shape, overlay, room.nodes, tally);
+  inside += static_cast<int64_t>(room.nodes.size());
   for (int64_t outside = overlay.base().node_count() - inside; outside > 0; --outside) {
     tally.Add({.id = kReasonOutsideDomain});
   }

@@ -286,6 +286,22 @@ void BoundShape::ForEachRefusal(const Overlay& overlay, const NodeSet* within,
   }
 }
 
+std::optional<Reason> BoundShape::WhyNotOn(const Overlay& other, NodeId node) {
+  const auto look_at = [this](const Overlay& overlay) {
+    for (ClusterFilter* filter : around_) filter->LookAround(overlay.blocks());
+  };
+  look_at(other);
+  std::optional<Reason> why;
+  for (const Dynamic& dynamic : dynamic_) {
+    const Verdict verdict = dynamic.filter->Check(other.At(node), other.placed());
+    if (verdict.fits()) continue;
+    why = verdict.reason;
+    break;
+  }
+  if (seen_ != nullptr) look_at(*seen_);
+  return why;
+}
+
 bool BoundShape::IsLastResort(const NodeView& node) const {
   return std::ranges::any_of(scores_, [&node](const Weighted& weighted) {
     return weighted.weight > 0 && weighted.score->IsLastResort(node);

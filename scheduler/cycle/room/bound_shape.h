@@ -73,6 +73,10 @@ class BoundShape final {
   void ForEachRefusal(const Overlay& overlay, const NodeSet* within,
                       absl::FunctionRef<void(NodeId, const Verdict&)> visit);
 
+  // Why the node takes no pod on another overlay than the one that is looked at; none: it takes
+  // one. The look at that one stays as it is.
+  [[nodiscard]] std::optional<Reason> WhyNotOn(const Overlay& other, NodeId node);
+
   // The nodes of `room` with all that ranks them, in its order. REQUIRES: all that fit.
   [[nodiscard]] std::vector<RankedNode> Ranked(const Overlay& overlay, const ShapeRoom& room);
   // The same for some of them. REQUIRES: they are among what ByBlockOn or Ranked last saw.

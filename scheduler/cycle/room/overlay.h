@@ -37,6 +37,7 @@ class Overlay final {
   Overlay(const Snapshot& base, View view, SearchWork* work = nullptr);
 
   [[nodiscard]] const Snapshot& base() const { return base_; }
+  [[nodiscard]] View view() const { return emptied_.empty() ? View::kNow : View::kEmptied; }
   [[nodiscard]] uint32_t block_count() const { return static_cast<uint32_t>(blocks_.size()); }
   [[nodiscard]] const NodeBlock& Block(uint32_t block) const { return *blocks_[block]; }
   // Every block as it stands now; changes with the edition.

@@ -126,9 +126,34 @@ TEST_F(RejectionTest, ANodeThatTheGangFillsNamesWhatRunsOutFirst) {
   for (const NodeReasonCount& count : reasons) {
     EXPECT_EQ(count.reason.id, kReasonFilledByGang);
     const ResourceId resource = count.reason.resource;
-    scarce.push_back(resource.valid() ? snapshot->tables->FactsOf(resource).name : "no resource");
+    scarce.push_back(resource.valid() ? snapshot->tables->FactsOf(resource).name
+                                      : ReasonText(count.reason, *snapshot->tables));
   }
-  EXPECT_THAT(scarce, UnorderedElementsAre("nvidia.com/gpu", "cpu", "no resource"));
+  EXPECT_THAT(scarce, UnorderedElementsAre("nvidia.com/gpu", "cpu",
+                                           "room for only 1 of this gang's pods, then a host port "
+                                           "of the pod is taken"));
+}
+
+// The filters that look around are asked on another overlay, and then look at theirs again.
+TEST_F(RejectionTest, TheSameQuestionTwiceGetsTheSameReasons) {
+  Submit(MakePod("g-0")
+             .Gpu(1)
+             .Cpu(0)
+             .Label("app", "a")
+             .Apart("kubernetes.io/hostname", Labelled("app", "a")));
+  cluster_.Add(MakeNode("n1").Gpu(8).Label("kubernetes.io/hostname", "n1"));
+  cluster_.Add(MakeNode("n2").Gpu(8).Label("kubernetes.io/hostname", "n2"));
+  const SnapshotPtr snapshot = cluster_.state().Publish();
+  const PodShape& shape = snapshot->tables->ShapeOf(cluster_.RequestOf("g").wants.front().shape);
+  auto bound =
+      BoundShape::Bind({.snapshot = *snapshot, .now = cluster_.now}, shape, cluster_.profile());
+  ASSERT_TRUE(bound.ok());
+  const Overlay overlay(*snapshot, Overlay::View::kNow);
+  const auto first = ReasonsOf(*bound, overlay, nullptr);
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(first[0].reason.then, kReasonPodAntiAffinity);
+  EXPECT_EQ(bound->RoomOn(overlay, nullptr).nodes.size(), 2u);
+  EXPECT_EQ(ReasonsOf(*bound, overlay, nullptr)[0].reason, first[0].reason);
 }
 
 TEST_F(RejectionTest, WithoutNodesThereAreNoReasons) {

@@ -165,11 +165,16 @@ TEST_F(Volumes, ANodeAttachesOnlySoManyVolumesOfADriver) {
   for (int i = 1; i < 4; ++i) {
     Add(MakePod(absl::StrCat("g-", i)).Group("g").Claim(absl::StrCat("data-", i)));
   }
-  EXPECT_THAT(Ask("g"), ElementsAre("1: room for only 2 of this gang's pods"));
+  EXPECT_THAT(
+      Ask("g"),
+      ElementsAre("1: room for only 2 of this gang's pods, then can attach no more volumes"));
   Add(AttachLimit("n1", "other", 0));  // no limit for the driver in question any more
   EXPECT_EQ(Ask("g").size(), 3);
   Add(AttachLimit("n1", "csi", 1));
-  EXPECT_THAT(Ask("g"), ElementsAre("1: room for only 1 of this gang's pods"));  // ever
+  EXPECT_THAT(
+      Ask("g"),
+      ElementsAre(
+          "1: room for only 1 of this gang's pods, then can attach no more volumes"));  // ever
   Add(MakePod("p").Claim("data-4"));
   EXPECT_THAT(Ask("p"), ElementsAre(One(kLimit)));
   Add(DeletionOf(ResourceKind::kCsiNode, "n1"));
