@@ -42,10 +42,14 @@ struct Tally {
     }
   }
 
-  // "3 of 4 pods exist", "1 of 2 pods is gated".
+  // "3 of 4 pods exist", "1 of 2 pods is gated", "7 of 10 pods are gated, and 4 are needed".
   [[nodiscard]] std::string Lacking() const {
     if (ready_without_gates()) {
-      return absl::StrCat(gated, " of ", wanted, " pods ", gated == 1 ? "is" : "are", " gated");
+      const int32_t all = present() + gated;
+      std::string text =
+          absl::StrCat(gated, " of ", all, " pods ", gated == 1 ? "is" : "are", " gated");
+      if (all == wanted) return text;
+      return absl::StrCat(text, ", and ", wanted, wanted == 1 ? " is" : " are", " needed");
     }
     std::string text = absl::StrCat(present() + gated, " of ", wanted, " pods exist");
     if (gated > 0) absl::StrAppend(&text, ", ", gated, " of them gated");

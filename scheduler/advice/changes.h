@@ -42,5 +42,7 @@ struct FoundChange {
 // enough GPUs for so many members.
 [[nodiscard]] std::optional<FoundChange> FindGangGone(const Hypothesis& from,
                                                       int64_t members_lacking, Trials& trials);
+// A few gangs that help only if they all end; none: there are none, or too many.
+[[nodiscard]] std::vector<GangGone> FindGangsGone(const Hypothesis& from, Trials& trials);
 
 }  // namespace maniple

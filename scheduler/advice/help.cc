@@ -18,6 +18,7 @@ class Search final {
     if (trials_.Starts(as_is)) return {.entries = {}, .starts_anyway = true};
     Singles(as_is);
     if (help_.entries.empty()) Pairs(as_is);
+    if (help_.entries.empty()) Ends(as_is);
     help_.gave_up = trials_.gave_up();
     return std::move(help_);
   }
@@ -68,6 +69,13 @@ class Search final {
         help_.entries.push_back({.changes = {other.change, std::move(quota.change)}});
       }
     }
+  }
+
+  void Ends(const Hypothesis& as_is) {
+    Help::Entry together;
+    for (GangGone& gone : FindGangsGone(as_is, trials_))
+      together.changes.push_back(std::move(gone));
+    if (!together.changes.empty()) help_.entries.push_back(std::move(together));
   }
 
   const HelpQuestion& question_;

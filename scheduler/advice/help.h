@@ -13,8 +13,8 @@
 //      priority PlanPreemption finds one.)
 //   2. With one unit less of it, Decide finds none: a GPU, a unit of quota, a step of priority, one
 //      member fewer to do without, the next narrower level.
-//   3. A change that cannot help by itself is not listed. Two changes stand in one entry only where
-//      no single one was found; each of the two is needed.
+//   3. A change that cannot help by itself is not listed. Several changes stand in one entry only
+//      where no single one was found: two, or the ends of a few gangs. Each of them is needed.
 #pragma once
 
 #include <cstdint>

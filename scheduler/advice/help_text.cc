@@ -96,8 +96,7 @@ std::string CheapHelp(const Help& help) {
 std::string HelpNote(const Help& help) {
   if (help.starts_anyway) return "nothing is lacking: it starts as soon as it is its turn";
   if (help.gave_up) return "the search was cut short: there may be more";
-  if (help.entries.empty())
-    return "of the changes that were tried, none alone and no two together would do";
+  if (help.entries.empty()) return "none of the changes that were tried would do";
   return "";
 }
 

@@ -1,5 +1,6 @@
 // Others make room: because the gang gets a higher priority, or because one of them ends.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "absl/container/btree_set.h"
@@ -12,6 +13,8 @@ namespace {
 constexpr int32_t kMostPriority = 1'000'000'000;
 // At most so many gangs are tried one by one.
 constexpr size_t kMostGangsTried = 24;
+// More blockers than these are no help to whoever reads them.
+constexpr size_t kMostBlockers = 4;
 
 int64_t GpusOf(ShapeId shape, const Tables& tables) {
   int64_t gpus = 0;
@@ -32,6 +35,29 @@ int64_t LeastGpusOf(const GangRequest& request, const Tables& tables) {
   int64_t least = std::numeric_limits<int32_t>::max();
   for (const Want& want : request.wants) least = std::min(least, GpusOf(want.shape, tables));
   return least;
+}
+
+GangGone GoneOf(const RunningGang& gang) {
+  return {.gang = gang.name, .expected = gang.known_end, .waits = gang.members.empty()};
+}
+
+Hypothesis WithoutThem(Hypothesis from, const std::vector<const RunningGang*>& gangs) {
+  for (const RunningGang* gang : gangs) from = EndGang(std::move(from), *gang);
+  return from;
+}
+
+// Those that have pods or room on nodes of the plan.
+std::vector<const RunningGang*> InTheWayOf(const Plan& plan,
+                                           const std::vector<const RunningGang*>& gangs) {
+  absl::btree_set<NodeId> nodes;
+  for (const Placement& placement : plan.placements) nodes.insert(placement.node);
+  const auto is_there = [&nodes](const auto& room) { return nodes.contains(room.node); };
+  std::vector<const RunningGang*> in_the_way;
+  std::ranges::copy_if(gangs, std::back_inserter(in_the_way), [&](const RunningGang* gang) {
+    return std::ranges::any_of(gang->members, is_there) ||
+           std::ranges::any_of(gang->held, is_there);
+  });
+  return in_the_way;
 }
 
 }  // namespace
@@ -73,10 +99,8 @@ std::optional<FoundChange> FindHigherPriority(const HelpQuestion& question, cons
 std::optional<FoundChange> FindGangGone(const Hypothesis& from, int64_t members_lacking,
                                         Trials& trials) {
   const Tables& tables = *from.snapshot->tables;
-  Hypothesis all_gone = from;
   std::vector<const RunningGang*> by_size = trials.running();
-  for (const RunningGang* gang : by_size) all_gone = EndGang(std::move(all_gone), *gang);
-  if (by_size.empty() || !trials.Starts(all_gone)) return std::nullopt;
+  if (by_size.empty() || !trials.Starts(WithoutThem(from, by_size))) return std::nullopt;
   std::ranges::stable_sort(by_size, {},
                            [](const RunningGang* gang) { return gang->members.size(); });
   if (by_size.size() > kMostGangsTried) {
@@ -95,12 +119,25 @@ std::optional<FoundChange> FindGangGone(const Hypothesis& from, int64_t members_
     }
     Hypothesis with = EndGang(from, *gang);
     if (!trials.Starts(with)) continue;
-    return FoundChange{.change = GangGone{.gang = gang->name,
-                                          .expected = gang->known_end,
-                                          .waits = gang->members.empty()},
-                       .after = std::move(with)};
+    return FoundChange{.change = GoneOf(*gang), .after = std::move(with)};
   }
   return std::nullopt;
+}
+
+std::vector<GangGone> FindGangsGone(const Hypothesis& from, Trials& trials) {
+  const std::optional<Plan> plan = trials.Start(WithoutThem(from, trials.running()));
+  if (!plan.has_value()) return {};
+  std::vector<const RunningGang*> blockers = InTheWayOf(*plan, trials.running());
+  if (blockers.size() > kMostGangsTried || !trials.Starts(WithoutThem(from, blockers))) return {};
+  for (size_t i = blockers.size(); i-- > 0;) {
+    std::vector<const RunningGang*> others = blockers;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    if (trials.Starts(WithoutThem(from, others))) blockers = std::move(others);
+  }
+  if (blockers.size() > kMostBlockers || trials.spent()) return {};
+  std::vector<GangGone> gone;
+  for (const RunningGang* gang : blockers) gone.push_back(GoneOf(*gang));
+  return gone;
 }
 
 }  // namespace maniple

@@ -204,6 +204,9 @@ GangView ClusterViews::ViewOf(const Case& c, const Leadership* leader) const {
     const RunSpan span = SpanOf(c.gang, c.record, c.now);
     view.expected_end = {.at = span.end, .estimated = span.told == EndIs::kEstimated};
   }
+  if (c.record.binding.has_value() && c.record.binding->phase() == BindPhase::kRepairing) {
+    view.given_up_at = c.record.binding->deadline();
+  }
   for (const Member& member : c.gang.members) {
     GangMemberView pod{.pod = member.name,
                        .node = NodeOf(c, member, warm_.state),

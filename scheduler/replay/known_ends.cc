@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/codec/kubernetes_time.h"
 #include "api/model/maniple_types.h"
+#include "scheduler/loop/records/reservation.h"
 
 namespace maniple {
 namespace {
@@ -60,7 +61,8 @@ RunTimes RunTimesOf(const std::vector<Json>& objects) {
   return pods;
 }
 
-KnownEnds KnownEndsOf(const std::vector<Json>& objects, const RunTimes& run_times, absl::Time now) {
+KnownEnds KnownEndsOf(const std::vector<Json>& objects, const RunTimes& run_times, absl::Time now,
+                      Overdue overdue) {
   KnownEnds known;
   for (const Json& object : objects) {
     if (!StandsSomewhere(object)) continue;
@@ -74,9 +76,24 @@ KnownEnds KnownEndsOf(const std::vector<Json>& objects, const RunTimes& run_time
     }
     // A pod without a told start is taken to start now.
     const absl::Time end = start.value_or(now) + run_time->second;
+    if (overdue == Overdue::kEndsSometime && end + kEndGrace < now) {
+      known.some_unknown = true;
+      continue;
+    }
     known.pods.emplace(std::max(end, now), key);
   }
   return known;
+}
+
+absl::Time NextGone(const std::vector<Json>& objects, absl::Time now) {
+  absl::Time next = absl::InfiniteFuture();
+  for (const Json& object : objects) {
+    if (!IsPod(object)) continue;
+    const absl::StatusOr<absl::Time> gone =
+        ParseKubernetesTime(object["metadata"]["deletionTimestamp"].AsString());
+    if (gone.ok() && *gone > now) next = std::min(next, *gone);
+  }
+  return next;
 }
 
 std::set<absl::Time> ProtectionEndsOf(const std::vector<Json>& objects) {

@@ -1,6 +1,7 @@
 // The run times of pods, and the protection of gangs, as far as their objects tell.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -17,13 +18,21 @@ namespace maniple {
 using RunTimes = absl::flat_hash_map<std::string, absl::Duration>;
 [[nodiscard]] RunTimes RunTimesOf(const std::vector<Json>& objects);
 
-// The ends of running pods. A pod that ought to have ended already ends now.
+// The ends of running pods.
 struct KnownEnds {
   std::multimap<absl::Time, std::string> pods;  // "namespace/name"
   bool some_unknown = false;                    // some other running pod has no known end
 };
+// A pod that ought to have ended already …
+enum class Overdue : uint8_t {
+  kEndsNow,
+  kEndsSometime,  // its end is not known, as the scheduler itself takes it
+};
 [[nodiscard]] KnownEnds KnownEndsOf(const std::vector<Json>& objects, const RunTimes& run_times,
-                                    absl::Time now);
+                                    absl::Time now, Overdue overdue);
+
+// When the next of the pods that are leaving is gone at the latest; infinite: none is leaving.
+[[nodiscard]] absl::Time NextGone(const std::vector<Json>& objects, absl::Time now);
 
 // When gangs that run may be evicted for the first time: those that their Queue's minRuntimeSeconds
 // or their own protectedRuntimeSeconds protects.

@@ -98,8 +98,8 @@ class Asking final {
     return absl::OkStatus();
   }
 
-  // Runs on from end to end, of runs or of protections, and on from each while nodes may be
-  // divided.
+  // Runs on from end to end, of runs, of protections and of those that are evicted for want of a
+  // quorum, and on from each while nodes may be divided.
   void LookAhead(absl::Time until) {
     happened_ = replay_.now();
     for (int steps = 0; SomeWait() && steps < kMostSteps; ++steps) {
@@ -133,6 +133,8 @@ class Asking final {
     if (!ends_.pods.empty()) next = std::max(ends_.pods.begin()->first, replay_.now());
     const auto unprotected = protection_ends_.upper_bound(replay_.now());
     if (unprotected != protection_ends_.end()) next = std::min(next, *unprotected);
+    next = std::min({next, next_given_up_,
+                     leaving_ ? NextGone(replay_.Dump(), replay_.now()) : absl::InfiniteFuture()});
     const absl::Time settled = std::min(happened_ + divisions_settle_, until);
     return settled > replay_.now() ? std::min(next, settled) : next;
   }
@@ -159,8 +161,14 @@ class Asking final {
   // A gang that started here also ends here.
   void NoteRuns() {
     const ClusterViewPtr view = replay_.View();
+    next_given_up_ = absl::InfiniteFuture();
+    leaving_ = false;
     for (const GangView& gang : view->gangs) {
+      if (gang.given_up_at > replay_.now()) {
+        next_given_up_ = std::min(next_given_up_, gang.given_up_at);
+      }
       for (const GangMemberView& member : gang.pods) {
+        leaving_ = leaving_ || member.state == "terminating";
         const std::string pod = absl::StrCat(gang.namespace_name, "/", member.pod);
         const auto run_time = run_times_.find(pod);
         if (member.state != "running" || run_time == run_times_.end()) continue;
@@ -252,10 +260,12 @@ class Asking final {
   absl::Time happened_;   // an end, a start or a division
   size_t divisions_ = 0;  // so far
   bool some_ended_ = false;
-  std::set<std::string> ended_or_runs_;         // pods whose end is known here
-  std::set<std::string> known_;                 // gangs that were there before
-  std::map<std::string, std::string> gang_of_;  // by pod
-  std::map<std::string, GangStart> starts_;     // of the job's gangs
+  absl::Time next_given_up_ = absl::InfiniteFuture();  // of a gang that has lost its quorum
+  bool leaving_ = false;                               // some pod of a gang is
+  std::set<std::string> ended_or_runs_;                // pods whose end is known here
+  std::set<std::string> known_;                        // gangs that were there before
+  std::map<std::string, std::string> gang_of_;         // by pod
+  std::map<std::string, GangStart> starts_;            // of the job's gangs
 };
 
 // The server would take each of them for the other one.
@@ -302,7 +312,7 @@ absl::StatusOr<WhatIfAnswer> AnswerWhatIf(const WhatIfQuestion& question, LoopOp
                                                    TimeText(question.cluster.at)));
   }
   const absl::Time start = std::max(question.cluster.at, question.at);
-  KnownEnds ends = KnownEndsOf(objects, run_times, question.cluster.at);
+  KnownEnds ends = KnownEndsOf(objects, run_times, question.cluster.at, Overdue::kEndsSometime);
   // Pods that end before the question's time are gone before the scheduler looks.
   std::set<std::string> gone;
   while (!ends.pods.empty() && ends.pods.begin()->first <= start && start > question.cluster.at) {

@@ -87,7 +87,9 @@ struct GangView {
   std::optional<QuotaLineView> quota;             // when the quota of its queue stands in the way
   std::optional<PlannedStartView> planned_start;  // when room is held for it
   std::optional<ExpectedEndView> expected_end;    // when its quorum is bound
-  std::vector<GangAskView> asks;                  // of members that have not ended
+  // When what is left of it is given up, unless its quorum comes back; infinite: never.
+  absl::Time given_up_at = absl::InfiniteFuture();
+  std::vector<GangAskView> asks;  // of members that have not ended
   // Why evicting others does not help it, as of its last decision; "" when that was not asked.
   std::string preemption;
   // Among all waiting gangs by priority and waiting time, from 1; 0 when not waiting. Which Queue

@@ -78,7 +78,7 @@ class Simulation final {
     RETURN_IF_ERROR(replay_.Load(classes));
     replay_.RunUntil(input_.start);
     found_ = FoundGangs(input_.cluster, *replay_.View());
-    const KnownEnds ends = KnownEndsOf(input_.cluster, run_times_, input_.start);
+    const KnownEnds ends = KnownEndsOf(input_.cluster, run_times_, input_.start, Overdue::kEndsNow);
     for (const auto& [at, pod] : ends.pods) {
       events_.push({.at = at, .kind = EventKind::kPodEnds, .pod = pod});
     }

@@ -12,6 +12,8 @@ namespace {
 
 constexpr absl::Duration kFirstAfter = absl::Seconds(10);
 constexpr absl::Duration kAgainAfter = absl::Minutes(10);
+// A sentence that is told may become untrue though the message stays: others take the room.
+constexpr absl::Duration kToldAgainAfter = absl::Minutes(1);
 
 constexpr absl::string_view kLead = "; it would start with ";
 
@@ -63,6 +65,7 @@ void HelpNotes::Tell(const GangKey& gang, const std::string& change, absl::Time 
   std::optional<Case> c = id.has_value() ? desk_.Open(*id, now) : std::nullopt;
   if (!c.has_value() || !c->record.help.has_value()) return;
   HelpNote& note = *c->record.help;
+  if (note.asked && !change.empty()) due_.Set(*id, now + kToldAgainAfter);
   if (!std::exchange(note.asked, false) || note.change == change) return;
   note.change = change;
   desk_.to_report.insert(*id);

@@ -1,8 +1,9 @@
 // One sentence in a waiting gang's status of a cheap change that would let it start. Which gangs to
 // ask about, and the last answers; the search itself is made elsewhere (scheduler/advice/help.h).
 //
-// A gang is asked about ten seconds after it began to wait, and then every ten
-// minutes. A sentence is dropped as soon as the message that it belongs to changes.
+// A gang is asked about ten seconds after it began to wait, and then every ten minutes, or every
+// minute while it has a sentence. A sentence is dropped as soon as the message that it belongs to
+// changes.
 //
 // Owned by Leadership; one thread.
 #pragma once

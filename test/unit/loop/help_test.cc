@@ -180,6 +180,23 @@ TEST_F(LoopHelpTest, NewNodesAreHostsOfTheirOwn) {
   EXPECT_THAT(HelpFor("w"), Contains("2 more nvidia.com/gpu, on empty nodes like n1"));
 }
 
+// More nodes would not do, and neither would the end of one of them.
+TEST_F(LoopHelpTest, NamesTheGangsThatMustAllEnd) {
+  constexpr char kHost[] = "kubernetes.io/hostname";
+  d_.Put(MakeNode("n1").Gpu(8).Label(kHost, "n1"));
+  d_.Put(MakeNode("n2").Gpu(8).Label(kHost, "n2"));
+  const auto put = [&](const std::string& gang, int64_t gpus, const char* host) {
+    d_.Put(MakePodGroup(gang).MinMember(1));
+    d_.Put(MakePod(gang + "-0").Group(gang).Gpu(gpus).Selector(kHost, host));
+    d_.Settle(absl::Seconds(1));
+  };
+  put("one", 4, "n1");
+  put("other", 4, "n1");
+  put("elsewhere", 4, "n2");
+  put("w", 8, "n1");
+  EXPECT_THAT(HelpFor("w"), ElementsAre("the end of default/one, and the end of default/other"));
+}
+
 TEST_F(LoopHelpTest, ANodeThatIsCordonedOrTaintedIsNamedWithWhatKeepsItOut) {
   d_.Put(MakeNode("n1").Gpu(8));
   d_.Put(MakeNode("n2").Gpu(8).Cordoned());
@@ -287,7 +304,7 @@ TEST_F(StatusHelpTest, SaysWhatIsCheapOnceTheGangHasWaitedForAWhile) {
   EXPECT_EQ(d_.ViewOf("w")->message.find("it would start"), std::string::npos)
       << "explain has all of it, in a place of its own";
   EXPECT_FALSE(AskAndTell());
-  Wait(absl::Minutes(10));
+  Wait(absl::Minutes(1));
   const int64_t written = d_.loop().counters().statuses_written;
   EXPECT_TRUE(AskAndTell());
   EXPECT_EQ(d_.loop().counters().statuses_written, written) << "nothing has changed";
@@ -308,6 +325,19 @@ TEST_F(StatusHelpTest, IsDroppedWithTheMessageAndWhenTheGangStarts) {
   EXPECT_EQ(d_.Bound("w"), 3);
   EXPECT_THAT(Message(), Not(HasSubstr("it would start with")));
   EXPECT_EQ(d_.loop().NextHelpDue(), absl::InfiniteFuture());
+}
+
+// The message speaks of quota, and does not change when others take the room.
+TEST_F(StatusHelpTest, IsTakenBackSoonWhenItIsTrueNoMore) {
+  Wait(absl::Seconds(10));
+  EXPECT_TRUE(AskAndTell());
+  EXPECT_THAT(Message(), EndsWith(kNote));
+  d_.Submit({.gang = "others", .pods = 2});
+  Wait(absl::Minutes(1));
+  EXPECT_EQ(d_.Bound("others"), 2);
+  EXPECT_TRUE(AskAndTell());
+  Wait(absl::Seconds(5));
+  EXPECT_THAT(Message(), Not(HasSubstr("it would start with")));
 }
 
 TEST_F(StatusHelpTest, AnAnswerThatCameTooLateIsNotTold) {

@@ -69,6 +69,13 @@ TEST(Assembly, AGatedMemberIsNamedAsTheCause) {
   EXPECT_EQ(got.lacking, "1 of 2 pods is gated");
 }
 
+TEST(Assembly, OfMoreMembersThanTheQuorumNeedsAllAreCounted) {
+  EXPECT_EQ(Assemble(GangOf(2, {kPending, kGated, kGated})).lacking,
+            "2 of 3 pods are gated, and 2 are needed");
+  EXPECT_EQ(Assemble(GangOf(1, {kGated, kGated})).lacking,
+            "2 of 2 pods are gated, and 1 is needed");
+}
+
 TEST(Assembly, GatesAreNotBlamedWhenPodsAreMissingToo) {
   const Assembly got = Assemble(GangOf(4, {kPending, kGated}));
   EXPECT_FALSE(got.gated);

@@ -77,7 +77,7 @@ TEST(KnownEnds, AreThoseOfANaiveReckoning) {
       ends.emplace(kNow + absl::Seconds(left), absl::StrCat(space, "/", name));
     }
     objects.push_back(GroupOf("b", "h", groups.at("b/h")));  // behind its pods
-    const KnownEnds known = KnownEndsOf(objects, RunTimesOf(objects), kNow);
+    const KnownEnds known = KnownEndsOf(objects, RunTimesOf(objects), kNow, Overdue::kEndsNow);
     EXPECT_EQ(known.pods, ends) << round;
     EXPECT_EQ(known.some_unknown, unknown) << round;
   }
@@ -117,7 +117,7 @@ TEST(ProtectionEnds, AreOfTheQueueAndOfTheGangAsFarAsTheQueueLetsIt) {
 TEST(KnownEnds, ARunTimeWithoutEndIsNoOverflow) {
   const std::vector<Json> objects = {
       PodOf("a", "p", {.node = "n", .phase = "Running", .deadline = INT64_MAX, .started = 5})};
-  const KnownEnds known = KnownEndsOf(objects, RunTimesOf(objects), kNow);
+  const KnownEnds known = KnownEndsOf(objects, RunTimesOf(objects), kNow, Overdue::kEndsNow);
   ASSERT_EQ(known.pods.size(), 1u);
   EXPECT_GT(known.pods.begin()->first, kNow + absl::Hours(1'000'000));
 }

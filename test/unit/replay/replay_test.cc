@@ -98,6 +98,36 @@ TEST(WhatIf, WaitsForWhoNeverSaysWhenItEnds) {
   EXPECT_TRUE(answer->some_ends_unknown);
 }
 
+// Each question named the moment at which it was asked.
+TEST(WhatIf, WhoHasOutrunItsEstimateEndsSometime) {
+  WhatIfQuestion question = TwoNodes();
+  question.cluster.objects.push_back(GroupOf("old", 1, R"(,"expectedRuntimeSeconds":60)"));
+  question.cluster.objects.push_back(Running(PodOf("old", 0, 8), "n1", "2023-11-14T22:00:00Z"));
+  AddJob(question, "a", 2, 8);
+  const absl::StatusOr<WhatIfAnswer> answer = AnswerWhatIf(question, Options());
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  ASSERT_THAT(answer->gangs, SizeIs(1));
+  EXPECT_EQ(answer->gangs[0].kind, StartKind::kNotSoon);
+  EXPECT_TRUE(answer->some_ends_unknown);
+}
+
+// It was said to wait for ever.
+TEST(WhatIf, StartsWhenWhatIsLeftOfAGangIsEvicted) {
+  WhatIfQuestion question = TwoNodes();
+  question.cluster.objects.push_back(Parsed(
+      R"({"apiVersion":"scheduling.maniple.dev/v1alpha1","kind":"PodGroup","metadata":{
+          "name":"old","namespace":"default","uid":"u-old","resourceVersion":"6",
+          "creationTimestamp":"2023-11-14T21:00:00Z"},
+          "spec":{"minMember":2,"quorumLoss":{"gracePeriodSeconds":60}},"status":{
+          "phase":"Running","quorumReachedAt":"2023-11-14T22:00:00Z"}})"));
+  question.cluster.objects.push_back(Running(PodOf("old", 0, 8), "n1", "2023-11-14T22:00:00Z"));
+  AddJob(question, "a", 2, 8);
+  const GangStart start = OnlyStart(question);
+  EXPECT_EQ(start.kind, StartKind::kLater) << GangStartText(start);
+  EXPECT_GE(start.at, kStart + absl::Seconds(60));
+  EXPECT_LE(start.at, kStart + absl::Minutes(3));
+}
+
 TEST(WhatIf, NamesWhomItWouldEvict) {
   WhatIfQuestion question = TwoNodes();
   question.cluster.objects.push_back(GroupOf("old", 1));
