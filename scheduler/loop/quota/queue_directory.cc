@@ -358,17 +358,18 @@ QueueView QueueDirectory::ViewOf(const std::string& name, const Entry& entry, co
                  .usage = UsageOfQueue(entry.queue, book),
                  .used = meter_.RecordOf(name, now).rows};
   for (const auto& [resource, amount] : entry.asked) view.asked.push_back({resource, amount});
-  TellReasons(entry, view);
-  return view;
-}
-
-void QueueDirectory::TellReasons(const Entry& entry, QueueView& view) {
   view.pending_by_reason.assign(entry.reasons.begin(), entry.reasons.end());
+  return view;
 }
 
 QueueView QueueDirectory::WithoutQueueView(absl::Time now) const {
   QueueView view{.history = without_.history, .used = meter_.RecordOf("", now).rows};
-  TellReasons(without_, view);
+  absl::btree_map<absl::string_view, int64_t> reasons = without_.reasons;
+  for (const auto& [name, entry] : queues_) {
+    if (entry.exists) continue;
+    for (const auto& [reason, gangs] : entry.reasons) reasons[reason] += gangs;
+  }
+  view.pending_by_reason.assign(reasons.begin(), reasons.end());
   return view;
 }
 
