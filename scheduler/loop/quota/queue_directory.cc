@@ -92,6 +92,8 @@ void QueueDirectory::Note(const ObjectEvent& event, absl::Time now) {
 QueueDirectory::Entry& QueueDirectory::Exists(const std::string& name, const std::string& uid,
                                               absl::Time now) {
   Entry& entry = queues_[name];
+  // It has been told as use without a Queue, and a counter must not fall.
+  if (!entry.exists) meter_.GiveToNone(name, now);
   if (entry.queue.meta.uid != uid) {
     statuses_.Forget(name);
     meter_.Restart(name, now);
@@ -363,7 +365,8 @@ QueueView QueueDirectory::ViewOf(const std::string& name, const Entry& entry, co
 }
 
 QueueView QueueDirectory::WithoutQueueView(absl::Time now) const {
-  QueueView view{.history = without_.history, .used = meter_.RecordOf("", now).rows};
+  const auto exists = [this](const std::string& name) { return by_name_.contains(name); };
+  QueueView view{.history = without_.history, .used = meter_.RecordBeside(exists, now).rows};
   absl::btree_map<absl::string_view, int64_t> reasons = without_.reasons;
   for (const auto& [name, entry] : queues_) {
     if (entry.exists) continue;
