@@ -298,6 +298,8 @@ void ImportKueue(ForeignManifests& objects, Imported& out) {
   for (const ForeignManifest& object : objects) {
     if (object.kind() == "ClusterQueue") covered.merge(CoveredBy(object));
   }
+  // Pods are counted only where the ClusterQueue covers them: elsewhere they close nothing.
+  covered.erase("pods");
   TellFlavorsThatAreAlike(objects, out);
   for (ForeignManifest& object : objects) {
     if (object.kind() == "ResourceFlavor") ImportFlavor(object, out);

@@ -6,6 +6,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -139,11 +140,32 @@ void TellLostProperties(const Json& properties, ForeignManifest& queue, Imported
   }
 }
 
+bool IsFence(const Json& properties) {
+  return properties["preemption.policy"].AsString() == "fence";
+}
+
 // Preemption there is between queues, and for what is guaranteed only.
 Json PreemptionOf(const Json& properties, bool reclaims) {
-  const bool is_fenced = properties["preemption.policy"].AsString() == "fence";
-  return Json::Object({{"withinQueue", "Never"},
-                       {"reclaimWithinCohort", is_fenced || !reclaims ? "Never" : "Any"}});
+  return Json::Object(
+      {{"withinQueue", "Never"},
+       {"reclaimWithinCohort", IsFence(properties) || !reclaims ? "Never" : "Any"}});
+}
+
+// Queues inside a fence get back there from each other what is theirs, and from nobody else.
+void TellFencesAroundOthers(const ForeignManifests& parts, Imported& out) {
+  std::set<absl::string_view> parents;
+  for (const ForeignManifest& part : parts) {
+    parents.insert(part.whole().At("metadata.above").AsString());
+  }
+  for (const ForeignManifest& part : parts) {
+    if (part.name() == kRootQueue || !parents.contains(part.name())) continue;
+    if (!IsFence(part.whole().At("spec.properties"))) continue;
+    part.Note("properties[preemption.policy]",
+              "not carried over: a Cohort is no fence, and the queues below it get back what is "
+              "theirs from outside, too; to prevent that, give preemption.reclaimWithinCohort: "
+              "Never to these, and they get nothing back from each other either",
+              out.findings);
+  }
 }
 
 TreeQueue TreeQueueOf(ForeignManifest& queue, bool reclaims, Imported& out) {
@@ -208,6 +230,7 @@ void ImportYuniKorn(ForeignManifests& objects, Imported& out) {
       part.Error("name", "the queue is there twice; the first counts", out.findings);
     }
   }
+  if (reclaims) TellFencesAroundOthers(parts, out);
   ImportTree(std::move(queues), kRootQueue, CapacityOf(objects), out);
   std::ranges::move(parts, std::back_inserter(objects));
 }

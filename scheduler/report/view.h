@@ -21,7 +21,7 @@ struct ClusterView {
   std::vector<GangView> gangs;      // by namespace, name
   std::vector<NodeRow> nodes;       // by name
   std::vector<QueueView> queues;    // by name
-  std::vector<ResourceSeconds> used_without_queue;  // since this process leads
+  std::vector<ResourceSeconds> used_without_queue;  // or in a deleted one; since this process leads
   // By name, with Cohorts that a Queue or Cohort names and nobody has created.
   std::vector<CohortView> cohorts;
 };

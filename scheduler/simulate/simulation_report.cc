@@ -57,23 +57,33 @@ class Gatherer final {
   std::vector<double> waits_;
 };
 
-// Sums over time, in GPU seconds, until then.
-void AddLoad(const SimulationResult& result, absl::Duration until, SimulationFigures& figures) {
+// Over time, in GPU seconds.
+struct LoadSums {
   double used = 0, split = 0, idle = 0, all = 0;
+
+  void Add(const LoadPoint& point, int64_t gpus, double seconds) {
+    used += seconds * static_cast<double>(point.gpus_used);
+    split += seconds * static_cast<double>(point.gpus_split);
+    idle += seconds * static_cast<double>(std::min(gpus - point.gpus_used, point.gpus_wanted));
+    all += seconds * static_cast<double>(gpus);
+  }
+};
+
+// Means until then; of no time, what the load is in the end.
+void AddLoad(const SimulationResult& result, absl::Duration until, SimulationFigures& figures) {
+  LoadSums sums;
   for (size_t i = 0; i < result.load.size() && result.load[i].at < until; ++i) {
     const LoadPoint& point = result.load[i];
     const absl::Duration end = i + 1 < result.load.size() ? result.load[i + 1].at : result.length;
-    const double seconds = absl::ToDoubleSeconds(std::min(end, until) - point.at);
-    const int64_t free = result.gpus - point.gpus_used;
-    used += seconds * static_cast<double>(point.gpus_used);
-    split += seconds * static_cast<double>(point.gpus_split);
-    idle += seconds * static_cast<double>(std::min(free, point.gpus_wanted));
-    all += seconds * static_cast<double>(result.gpus);
+    sums.Add(point, result.gpus, absl::ToDoubleSeconds(std::min(end, until) - point.at));
   }
-  if (all <= 0) return;
-  figures.used_share = used / all;
-  figures.split_share = split / all;
-  figures.idle_while_wanted = idle / all;
+  if (until == absl::ZeroDuration() && !result.load.empty()) {
+    sums.Add(result.load.back(), result.gpus, 1);
+  }
+  if (sums.all <= 0) return;
+  figures.used_share = sums.used / sums.all;
+  figures.split_share = sums.split / sums.all;
+  figures.idle_while_wanted = sums.idle / sums.all;
 }
 
 // "1.5 h", "42 s".
@@ -125,16 +135,17 @@ Row HeadOf(const char* group) {
 }
 
 Row RowOf(std::string first, const JobFigures& of) {
+  const auto wait = [&of](double seconds) { return of.started > 0 ? Time(seconds) : "-"; };
   return {std::move(first),
           of.name.empty() ? "(all)" : of.name,
           absl::StrCat(of.jobs),
           absl::StrCat(of.started),
           absl::StrCat(of.ended),
-          Time(of.mean_wait),
-          Time(of.median_wait),
-          Time(of.p90_wait),
-          Time(of.p99_wait),
-          Time(of.longest_wait),
+          wait(of.mean_wait),
+          wait(of.median_wait),
+          wait(of.p90_wait),
+          wait(of.p99_wait),
+          wait(of.longest_wait),
           absl::StrCat(of.evictions),
           absl::StrFormat("%.0f", of.gpu_hours),
           absl::StrFormat("%.1f", of.lost_gpu_hours)};

@@ -27,7 +27,7 @@ struct SimulationFigures {
   int64_t nodes = 0, gpus = 0;
   double hours = 0;  // of simulated time
   // Shares of all GPUs, as means until the last submission; if all jobs came at once, until the
-  // load changed last.
+  // load changed last; if it never did, as it stands.
   double used_share = 0;
   double split_share = 0;        // free ones on nodes where others are in use
   double idle_while_wanted = 0;  // free while waiting jobs ask for as many

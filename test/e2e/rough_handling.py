@@ -75,6 +75,14 @@ def folders_devices_and_missing_files_are_refused_in_one_line(_):
         refused("maniple-devcluster", "--listen", "127.0.0.1:0", "--data-dir", here / "empty.yaml", says="Not a directory")
 
 
+def a_configuration_beside_another_document_is_refused_by_validate_too(_):
+    configuration = "apiVersion: config.maniple.dev/v1alpha1\nkind: SchedulerConfiguration\n"
+    with folder_of({"two.yaml": f"{configuration}---\n{configuration}", "beside.yaml": CONFIG_MAP % "a" + "---\n" + configuration}) as here:
+        for name in ("two.yaml", "beside.yaml"):
+            refused("maniple-scheduler", *NOBODY, "--config", here / name, says="expected one document, found 2")
+            refused("maniple", "validate", here / name, says="expected one document, found 2", lines=2, code=(1,))
+
+
 def addresses_that_cannot_be_are_refused_in_one_line(_):
     long = "unix:/tmp/" + "x" * 120 + "/admin.sock"
     for address, says in ((long, "107 characters"), ("unix:", "names no path"), ("nonsense", "HOST:PORT"), ("127.0.0.1:99999", "0..65535"),
@@ -253,6 +261,7 @@ def a_signal_at_any_moment_ends_them(_):
 
 ROUGH_HANDLING = (
     folders_devices_and_missing_files_are_refused_in_one_line,
+    a_configuration_beside_another_document_is_refused_by_validate_too,
     addresses_that_cannot_be_are_refused_in_one_line,
     wrong_words_on_the_command_line_are_refused_in_one_line,
     a_wrong_value_in_a_manifest_is_named_with_its_line,

@@ -113,7 +113,11 @@ class Sums:
             yield series("maniple_queue_resource_lent", **of), min(others, 8 - self.used[name]) if others else 0
 
     def of_the_rest(self):
-        reasons = collections.Counter((group["spec"].get("queue", ""), group.get("status", {}).get("reason", "")) for group in self.groups if self.waits(group))
+        queues = {each["metadata"]["name"] for each in self.queues}
+        reasons = collections.Counter()
+        for group in filter(self.waits, self.groups):
+            name = group["spec"].get("queue", "")
+            reasons[name if name in queues else "", group.get("status", {}).get("reason", "")] += 1
         for (name, reason), gangs in reasons.items():
             yield series("maniple_pending_gangs", queue=name, reason=reason), gangs
         yield series("maniple_gangs"), len(self.groups)

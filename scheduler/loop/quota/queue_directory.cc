@@ -92,6 +92,8 @@ void QueueDirectory::Note(const ObjectEvent& event, absl::Time now) {
 QueueDirectory::Entry& QueueDirectory::Exists(const std::string& name, const std::string& uid,
                                               absl::Time now) {
   Entry& entry = queues_[name];
+  // It has been told as use without a Queue, and a counter must not fall.
+  if (!entry.exists) meter_.GiveToNone(name, now);
   if (entry.queue.meta.uid != uid) {
     statuses_.Forget(name);
     meter_.Restart(name, now);
@@ -358,17 +360,19 @@ QueueView QueueDirectory::ViewOf(const std::string& name, const Entry& entry, co
                  .usage = UsageOfQueue(entry.queue, book),
                  .used = meter_.RecordOf(name, now).rows};
   for (const auto& [resource, amount] : entry.asked) view.asked.push_back({resource, amount});
-  TellReasons(entry, view);
+  view.pending_by_reason.assign(entry.reasons.begin(), entry.reasons.end());
   return view;
 }
 
-void QueueDirectory::TellReasons(const Entry& entry, QueueView& view) {
-  view.pending_by_reason.assign(entry.reasons.begin(), entry.reasons.end());
-}
-
 QueueView QueueDirectory::WithoutQueueView(absl::Time now) const {
-  QueueView view{.history = without_.history, .used = meter_.RecordOf("", now).rows};
-  TellReasons(without_, view);
+  const auto exists = [this](const std::string& name) { return by_name_.contains(name); };
+  QueueView view{.history = without_.history, .used = meter_.RecordBeside(exists, now).rows};
+  absl::btree_map<absl::string_view, int64_t> reasons = without_.reasons;
+  for (const auto& [name, entry] : queues_) {
+    if (entry.exists) continue;
+    for (const auto& [reason, gangs] : entry.reasons) reasons[reason] += gangs;
+  }
+  view.pending_by_reason.assign(reasons.begin(), reasons.end());
   return view;
 }
 

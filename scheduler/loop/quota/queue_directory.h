@@ -99,7 +99,9 @@ class QueueDirectory final {
   // Adds the Queues after this name, `most` at the most. False: there are no more.
   bool AddViews(const std::string& after, size_t most, const QuotaBook& book, absl::Time now,
                 std::vector<QueueView>& views) const;
-  // A nameless view of the gangs without a Queue: reasons, history and usage only.
+  // A nameless view of the gangs without a Queue: reasons, history and usage only. Reasons and
+  // usage are also those of gangs whose Queue does not exist: tenants write such names, and each
+  // would be a series of metrics.
   [[nodiscard]] QueueView WithoutQueueView(absl::Time now) const;
   // Cohorts by name, with those that nobody has created. Telling their Queues costs a name each.
   [[nodiscard]] std::vector<CohortView> CohortViews(const QuotaBook& book, NameQueues names) const;
@@ -126,7 +128,6 @@ class QueueDirectory final {
   Entry& Exists(const std::string& name, const std::string& uid, absl::Time now);
   [[nodiscard]] QueueView ViewOf(const std::string& name, const Entry& entry, const QuotaBook& book,
                                  absl::Time now) const;
-  static void TellReasons(const Entry& entry, QueueView& view);
   [[nodiscard]] std::optional<QueueRefusal> RefusalWithoutQueue(const Gang& gang) const;
   [[nodiscard]] bool Selects(const Entry& entry, const std::string& namespace_name) const;
   [[nodiscard]] QueueStatus StatusOf(const Entry& entry, const QuotaBook& book, absl::Time now);

@@ -62,6 +62,11 @@ void UsageMeter::Cell::Settle(absl::Time now) {
   since = now;
 }
 
+void UsageMeter::Cell::AddTotals(const Cell& past) {
+  total += past.total;
+  recent += past.recent;
+}
+
 UsageMeter::Cell& UsageMeter::CellOf(const Payer& payer, const Use& use) {
   return cells_[{payer.queue, payer.namespace_name, use.flavor, use.resource}];
 }
@@ -97,8 +102,7 @@ void UsageMeter::Credit(const Payer& payer, const Use& use, absl::Duration age, 
   cell.Settle(now);
   Cell past{.amount = use.amount, .since = now - age};
   past.Settle(now);
-  cell.total += past.total;
-  cell.recent += past.recent;
+  cell.AddTotals(past);
 }
 
 void UsageMeter::Recall(const std::string& queue, const UsageRecord& told) {
@@ -109,10 +113,23 @@ void UsageMeter::Recall(const std::string& queue, const UsageRecord& told) {
               .recent = static_cast<double>(row.recent)};
     cell.Settle(told.as_of);
     past.Settle(cell.since);
-    cell.total += past.total;
-    cell.recent += past.recent;
+    cell.AddTotals(past);
   }
   if (told.as_of != absl::InfinitePast()) told_[queue] = told;
+}
+
+void UsageMeter::GiveToNone(const std::string& queue, absl::Time now) {
+  for (auto it = cells_.lower_bound({.queue = queue});
+       it != cells_.end() && it->first.queue == queue; ++it) {
+    Cell& cell = it->second;
+    cell.Settle(now);
+    if (cell.total == 0) continue;
+    const Key& of = it->first;
+    Cell& none = cells_[{"", of.namespace_name, of.flavor, of.resource}];
+    none.Settle(now);
+    none.AddTotals(cell);
+    cell.total = cell.recent = 0;
+  }
 }
 
 void UsageMeter::Restart(const std::string& queue, absl::Time now) {
@@ -143,6 +160,18 @@ UsageRecord UsageMeter::RecordOf(const std::string& queue, absl::Time now) const
   }
   FoldSmallRows(record.rows, kMostRows);
   return record;
+}
+
+UsageRecord UsageMeter::RecordBeside(absl::FunctionRef<bool(const std::string&)> is_queue,
+                                     absl::Time now) const {
+  UsageMeter sums;
+  for (const auto& [of, cell] : cells_) {
+    if (is_queue(of.queue)) continue;
+    Cell until_now = cell;
+    until_now.Settle(now);
+    sums.cells_[{"", of.namespace_name, of.flavor, of.resource}].AddTotals(until_now);
+  }
+  return sums.RecordOf("", now);
 }
 
 const UsageRecord& UsageMeter::ToTell(const std::string& queue, absl::Duration interval,

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/model/ids.h"
@@ -48,14 +49,19 @@ class UsageMeter final {
   void Credit(const Payer& payer, const Use& use, absl::Duration age, absl::Time now);
   // Adds what an earlier leader told to what has been used since. REQUIRES: it is told once.
   void Recall(const std::string& queue, const UsageRecord& told);
+  // What has been used in this name counts as used without a Queue. REQUIRES: a name.
+  void GiveToNone(const std::string& queue, absl::Time now);
   // Totals begin anew; running use goes on being counted.
   void Restart(const std::string& queue, absl::Time now);
   void Clear() { *this = UsageMeter(); }
 
   // The record up to `now`.
   [[nodiscard]] UsageRecord RecordOf(const std::string& queue, absl::Time now) const;
-  // The same as it is to be written: made anew at most once in `interval`, and only if more has
-  // been used since.
+  // The record of whatever is charged to none of these Queues.
+  [[nodiscard]] UsageRecord RecordBeside(absl::FunctionRef<bool(const std::string&)> is_queue,
+                                         absl::Time now) const;
+  // The record of one Queue as it is to be written: made anew at most once in `interval`, and only
+  // if more has been used since.
   [[nodiscard]] const UsageRecord& ToTell(const std::string& queue, absl::Duration interval,
                                           absl::Time now);
   // The number of gangs of each Queue that use something now; by name.
@@ -71,6 +77,7 @@ class UsageMeter final {
     absl::Time since = absl::InfinitePast();  // the time of the totals
     double total = 0, recent = 0;             // in amount x seconds
     void Settle(absl::Time now);
+    void AddTotals(const Cell& past);  // REQUIRES: both are settled
   };
   using Cells = std::map<Key, Cell>;  // gangs point into it
   struct GangUse {

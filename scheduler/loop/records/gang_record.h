@@ -176,7 +176,7 @@ struct GangRecord {
     bool nominated = false;  // with a node's name
   };
   absl::btree_map<PodId, Told> told;
-  std::optional<WaitReason> complained_of;  // the reason for which an event was made
+  std::optional<WaitReason> last_reason;  // of its standing, as far as this leader has seen it
 };
 
 }  // namespace maniple

@@ -46,6 +46,13 @@ bool CannotStart(WaitReason reason) {
          reason == WaitReason::kNamespaceNotAllowed;
 }
 
+// For a pod without a PodGroup. A condition says the same of several reasons.
+bool ItsPodSays(const Gang& gang, WaitReason reason) {
+  return std::ranges::any_of(gang.members, [reason](const Member& member) {
+    return member.waiting_reason == PodReasonName(reason);
+  });
+}
+
 // The sum of the requests of so many pods of each shape.
 ResourceAmounts AskedBy(const absl::btree_map<ShapeId, int64_t>& pods, const ClusterState& state) {
   std::map<std::string, Amount> sums;
@@ -315,15 +322,12 @@ std::optional<std::string> Reporter::NominationOf(const Case& c, const Member& m
 }
 
 void Reporter::ComplainOnce(Case& c, const Standing& standing) {
-  GangRecord& record = c.record;
-  if (!CannotStart(standing.reason)) {
-    record.complained_of.reset();
-    return;
-  }
-  if (record.complained_of == standing.reason) return;
-  record.complained_of = standing.reason;
+  const std::optional<WaitReason> before = std::exchange(c.record.last_reason, standing.reason);
+  if (!CannotStart(standing.reason) || before == standing.reason) return;
   // An earlier leader has said it.
-  if (c.gang.status.reason == WaitReasonName(standing.reason) && !record.wrote_status) return;
+  if (c.gang.status.reason == WaitReasonName(standing.reason) && !c.record.wrote_status) return;
+  const bool single = c.gang.key.dialect == GangDialect::kSingleton;
+  if (single && !before.has_value() && ItsPodSays(c.gang, standing.reason)) return;
   desk_.SendEvent(GangCannotStartEvent(c.gang, standing), c.now);
 }
 

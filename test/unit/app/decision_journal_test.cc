@@ -4,6 +4,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "api/base/files.h"
@@ -16,6 +23,7 @@
 namespace maniple {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -140,6 +148,46 @@ TEST(DecisionFile, AppendsALinePerDecision) {
                          JsonLineOf(Entry(2, "lost", "a", "g")), "\n"));
   EXPECT_THAT(DecisionFile::Open("/nowhere/log").status().message(),
               ::testing::HasSubstr("--decision-log /nowhere/log: No such file"));
+}
+
+// No file of this process grows past it; as on a full disk, a write is cut short first.
+void LimitFilesTo(rlim_t bytes) {
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  limit.rlim_cur = std::min(bytes, limit.rlim_max);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+// Appends the decisions, and returns what the log says of it.
+std::string Keep(DecisionFile& file, const std::vector<DecisionEntry>& decisions) {
+  DecisionQueue queue;
+  queue.Push(decisions);
+  queue.Close();
+  ::testing::internal::CaptureStderr();
+  file.Keep(queue);
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST(DecisionFile, ALineThatAFullDiskCutStandsAloneAndWhatWasLostIsCounted) {
+  constexpr size_t kFull = 200'000;  // more than the captured log needs
+  const DecisionEntry entry = Entry(1, "bound", "a", "g");
+  const std::string line = absl::StrCat(JsonLineOf(entry), "\n");
+  TempFolder folder;
+  folder.Write("log", std::string(kFull - line.size() - 5, '\n'));
+  absl::StatusOr<std::unique_ptr<DecisionFile>> file = DecisionFile::Open(folder.In("log"));
+  ASSERT_TRUE(file.ok()) << file.status();
+  std::signal(SIGXFSZ, SIG_IGN);
+  LimitFilesTo(kFull);
+  EXPECT_THAT(Keep(**file, {entry, entry, entry}),
+              AllOf(HasSubstr("decisions cannot be written to "), HasSubstr("File too large"),
+                    HasSubstr("2 decisions could not be written to ")));
+  EXPECT_THAT(Keep(**file, {entry}), HasSubstr("3 decisions could not be written to "));
+  LimitFilesTo(RLIM_INFINITY);
+  EXPECT_THAT(Keep(**file, {entry, entry}), HasSubstr(" again; 3 were lost"));
+  EXPECT_EQ(Keep(**file, {entry}), "");
+  std::signal(SIGXFSZ, SIG_DFL);
+  EXPECT_EQ(ReadWholeFile(folder.In("log")).value().substr(kFull - line.size() - 5),
+            absl::StrCat(line, line.substr(0, 5), "\n", line, line, line));
 }
 
 TEST(DecisionTable, SaysWhichFlavorsWereTriedBeforeTheOneTaken) {

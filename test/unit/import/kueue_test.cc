@@ -100,6 +100,21 @@ TEST(ImportKueue, WhatAClusterQueueDoesNotCoverIsNotAdmitted) {
   EXPECT_THAT(Told(result), Contains(HasSubstr("ClusterQueue nothing: not there: nothing is")));
 }
 
+// The fear: one ClusterQueue counts pods, and nothing starts any more in all others.
+TEST(ImportKueue, AClusterQueueThatDoesNotCountPodsAdmitsAnyNumberOfThem) {
+  const ImportResult result = Import(
+      Theirs("ClusterQueue", "cpus", kCovers) +
+      Theirs("ClusterQueue", "counts",
+             "namespaceSelector: {}, resourceGroups: [{coveredResources: [cpu, pods], flavors: "
+             "[{name: all, resources: [{name: cpu, nominalQuota: 8}, {name: pods, nominalQuota: "
+             "3}]}]}]"));
+  EXPECT_EQ(Named(result, "Queue", "cpus").At("spec.quotas"),
+            *Json::Parse(R"([{"flavor":"all","resources":[{"name":"cpu","nominal":8}]}])"));
+  EXPECT_THAT(Named(result, "Queue", "counts").At("spec.quotas").Dump(),
+              HasSubstr(R"({"name":"pods","nominal":3})"));
+  EXPECT_THAT(Told(result), Not(Contains(HasSubstr("does not cover"))));
+}
+
 TEST(ImportKueue, ANamespaceGetsItsDefaultQueueAndOthersAreTold) {
   const ImportResult result =
       Import(Theirs("ClusterQueue", "q", "namespaceSelector: {}") + Local("only", "one", "q") +

@@ -116,6 +116,32 @@ TEST(ImportYuniKorn, WhatIsNotCarriedOverIsTold) {
   }
 }
 
+TEST(ImportYuniKorn, AFenceAroundOtherQueuesIsToldOf) {
+  const std::string queues =
+      "  queues:\n"
+      "  - name: root\n"
+      "    submitacl: '*'\n"
+      "    properties: {preemption.policy: fence}\n"
+      "    queues:\n"
+      "    - name: dept\n"
+      "      properties: {preemption.policy: fence}\n"
+      "      queues: [{name: a}, {name: b, properties: {preemption.policy: fence}}]\n";
+  const ImportResult result = Imported("- name: default\n" + queues);
+  EXPECT_THAT(NotesOf(result),
+              ElementsAre(HasSubstr("note properties[preemption.policy] Queue root.dept: not "
+                                    "carried over: a Cohort is no fence")));
+  ASSERT_THAT(Names(result), ElementsAre("Cohort root", "Cohort root.dept", "Queue root.dept.a",
+                                         "Queue root.dept.b"));
+  const auto reclaims = [&result](size_t i) {
+    return result.objects[i].At("spec.preemption.reclaimWithinCohort").AsString();
+  };
+  EXPECT_EQ(reclaims(2), "Any");
+  EXPECT_EQ(reclaims(3), "Never");
+  // Where nobody gets anything back, no fence is missed.
+  EXPECT_THAT(NotesOf(Imported("- name: default\n  preemption: {enabled: false}\n" + queues)),
+              IsEmpty());
+}
+
 TEST(ImportYuniKorn, AConfigThatCannotBeReadIsNamed) {
   const ImportResult result = ImportObjects(
       ImportFrom::kYuniKorn,

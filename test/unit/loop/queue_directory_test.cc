@@ -1,6 +1,7 @@
 // The counts and statuses of Queues. Fears: a count is left behind when a gang moves, ends, or the
 // lead is lost; a Queue that is deleted and made anew inherits what the old one was told; a name
-// that is forgotten is still counted; the pages of views lose a Queue or show one twice.
+// that is forgotten is still counted; gangs whose Queue does not exist are counted nowhere; the
+// pages of views lose a Queue or show one twice.
 #include "scheduler/loop/quota/queue_directory.h"
 
 #include <gmock/gmock.h>
@@ -21,6 +22,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 
 const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
 constexpr std::array<absl::string_view, 4> kReasons = {"NoFit", "QuotaExceeded", "TopologyNoFit",
@@ -72,13 +74,22 @@ std::vector<std::string> NamesOf(const std::vector<QueueView>& views) {
 
 class QueueDirectoryTest : public ::testing::Test {
  protected:
+  // Gangs whose Queue does not exist count as those without one.
+  void ExpectReasonsWithoutQueue() {
+    std::map<absl::string_view, int64_t> sums;
+    for (const auto& [gang, counted] : gangs_) {
+      const bool has_queue = !counted.queue.empty() && !ViewOf(counted.queue).name.empty();
+      if (!has_queue && counted.count.pending > 0) ++sums[counted.count.reason];
+    }
+    EXPECT_EQ(ReasonsOf(directory_.WithoutQueueView(kNow)), sums);
+  }
+  static std::map<absl::string_view, int64_t> ReasonsOf(const QueueView& view) {
+    return {view.pending_by_reason.begin(), view.pending_by_reason.end()};
+  }
   void ExpectCounts(const std::string& queue) {
     const Sums sums = SumsOf(gangs_, queue);
-    const QueueView view = queue.empty() ? directory_.WithoutQueueView(kNow) : ViewOf(queue);
-    const std::map<absl::string_view, int64_t> reasons(view.pending_by_reason.begin(),
-                                                       view.pending_by_reason.end());
-    EXPECT_EQ(reasons, sums.reasons) << queue;
-    if (queue.empty()) return;  // no more is told of these
+    const QueueView view = ViewOf(queue);
+    EXPECT_EQ(ReasonsOf(view), sums.reasons) << queue;
     EXPECT_EQ(view.pending, sums.pending);
     EXPECT_EQ(view.running, sums.running);
     EXPECT_EQ(view.pending_pods, sums.pending_pods);
@@ -147,11 +158,21 @@ TEST_F(QueueDirectoryTest, CountsAreTheSumsOverAllGangsWhateverBecomesOfTheQueue
       Count(static_cast<uint32_t>(random.Below(6)), queue, AnyCount(random));
     }
     for (const std::string& each : queues) {
-      if (!each.empty() && ViewOf(each).name.empty()) continue;  // there is none
-      ExpectCounts(each);
+      if (!ViewOf(each).name.empty()) ExpectCounts(each);  // it exists
     }
+    ExpectReasonsWithoutQueue();
     ASSERT_FALSE(HasFailure()) << "round " << round;
   }
+}
+
+TEST_F(QueueDirectoryTest, AGangWhoseQueueDoesNotExistWaitsWithoutOneUntilItDoes) {
+  Count(1, "nowhere", {.pending = 1, .pending_pods = 2, .reason = "QueueNotFound"});
+  Count(2, "", {.pending = 1, .pending_pods = 2, .reason = "NoFit"});
+  EXPECT_THAT(directory_.WithoutQueueView(kNow).pending_by_reason,
+              ElementsAre(Pair("NoFit", 1), Pair("QueueNotFound", 1)));
+  directory_.Note(Exists("nowhere"), kNow);
+  EXPECT_THAT(directory_.WithoutQueueView(kNow).pending_by_reason, ElementsAre(Pair("NoFit", 1)));
+  EXPECT_THAT(ViewOf("nowhere").pending_by_reason, ElementsAre(Pair("QueueNotFound", 1)));
 }
 
 TEST_F(QueueDirectoryTest, PagesOfViewsTellEveryQueueOnceByName) {

@@ -66,5 +66,25 @@ TEST_F(UsageMeterBounds, AQueueIsInUseWhileAGangUsesIt) {
   EXPECT_FALSE(meter_.QueuesInUse().contains("team"));
 }
 
+TEST_F(UsageMeterBounds, WhatANameGivesAwayIsUsedWithoutAQueueForGood) {
+  const auto none_at = [this](int seconds) {
+    const auto is_queue = [](const std::string& name) { return name == "other"; };
+    const std::vector<ResourceSeconds> rows =
+        meter_.RecordBeside(is_queue, kNow + absl::Seconds(seconds)).rows;
+    return rows.empty() ? -1 : rows.at(0).total;
+  };
+  meter_.Set(GangId(9), {"other", "a"}, {{"", kGpu, 100}}, kNow);
+  EXPECT_EQ(none_at(5), -1);
+  Use(1, 2, kNow);
+  meter_.Set(GangId(2), {"", "a"}, {{"", kGpu, 1}}, kNow);
+  EXPECT_EQ(none_at(10), 20 + 10) << "two accounts, one row";
+  meter_.GiveToNone("team", kNow + absl::Seconds(10));
+  EXPECT_EQ(none_at(10), 20 + 10);
+  EXPECT_EQ(UsedAt(kNow + absl::Seconds(15)).total, 10) << "it goes on from nothing";
+  meter_.Restart("team", kNow + absl::Seconds(10));
+  Use(1, 0, kNow + absl::Seconds(10));
+  EXPECT_EQ(none_at(15), 20 + 15);
+}
+
 }  // namespace
 }  // namespace maniple::loop_usage_meter_test

@@ -371,5 +371,22 @@ TEST_F(LoopUsage, AQueueMadeAnewCountsWhatRunsOnFromThenOn) {
                                                      8 * absl::ToInt64Seconds(d_.now - anew))));
 }
 
+// A counter that falls is taken for one that began anew, and all that it shows for new use.
+TEST_F(LoopUsage, WhatRunsInADeletedQueueIsUsedWithoutOneAndStaysSoWhenTheQueueIsBack) {
+  Run("a", "team", 2, 4);
+  d_.Settle(absl::Seconds(100));
+  const absl::Time deleted = d_.now;
+  d_.api.Delete(ResourceKind::kQueue, "team");
+  d_.Settle(absl::Seconds(50));
+  const int64_t orphaned = 8 * absl::ToInt64Seconds(d_.now - deleted);
+  const auto is_orphaned = ElementsAre(absl::StrCat("default h100 nvidia.com/gpu ", orphaned));
+  EXPECT_THAT(Used(""), is_orphaned);
+  Queue queue = Team();
+  queue.meta.uid = "uid-another";
+  d_.Put(ObjectUpserted{queue});
+  d_.Settle(absl::Seconds(1000));
+  EXPECT_THAT(Used(""), is_orphaned);
+}
+
 }  // namespace
 }  // namespace maniple::loop_usage_test

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "test/support/loop_driver.h"
 
 namespace maniple {
@@ -93,6 +95,48 @@ TEST(LoopWrites, AfterTheBurstThereIsOneEventInFiveMinutes) {
   d.now += absl::Minutes(5);
   Edit(d, 200, absl::Milliseconds(3));
   EXPECT_EQ(d.api.events_created().size(), burst + 1);
+}
+
+int64_t EventsThatBegin(const LoopDriver& d, absl::string_view words) {
+  return std::ranges::count_if(d.api.events_created(), [words](const std::string& event) {
+    return absl::StartsWith(event, words);
+  });
+}
+
+TEST(LoopWrites, ThatASinglePodCannotStartIsOneEventForAllLeaders) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.Put(MakePod("large").Gpu(100));
+  d.Put(MakePod("lost").Gpu(1).Label(kQueueLabel, "nowhere"));
+  for (int lead = 0; lead < 3; ++lead) {
+    d.Settle(absl::Seconds(20));
+    EXPECT_EQ(EventsThatBegin(d, "NeverFits on large"), 1) << lead;
+    EXPECT_EQ(EventsThatBegin(d, "QueueNotFound on lost"), 1) << lead;
+    d.Restart();
+  }
+}
+
+// The fear: that a pod never fits is not told, as its condition says no more than before.
+TEST(LoopWrites, ASinglePodThatCannotStartAnyMoreIsToldSoUnderANewLeaderToo) {
+  LoopDriver d;
+  Queue queue;
+  queue.meta.name = "q";
+  queue.ordering = QueueOrdering::kStrictFifo;
+  d.Put(ObjectUpserted{queue});
+  d.Nodes(1, 4, "small-");
+  d.Nodes(1, 8, "large-");
+  d.Put(MakePod("other").Gpu(4).Scheduler("another").On("large-1").Phase(PodPhase::kRunning));
+  d.Put(MakePod("head").Gpu(8).Label(kQueueLabel, "q"));
+  d.Settle(absl::Seconds(20));
+  d.Submit({.gang = "next", .gpu = 4, .queue = "q"});
+  d.Settle(absl::Seconds(20));
+  d.Restart();
+  d.Settle(absl::Seconds(20));
+  ASSERT_EQ(d.api.FindPod("head")->scheduled_condition->reason, "Unschedulable");
+  ASSERT_EQ(EventsThatBegin(d, "NeverFits on head"), 0);
+  d.api.Delete(ResourceKind::kNode, "large-1");
+  d.Settle(absl::Seconds(20));
+  EXPECT_EQ(EventsThatBegin(d, "NeverFits on head"), 1);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 namespace maniple::simulate_simulation_report_test {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 
 // The least value that so many of a hundred do not exceed.
@@ -122,6 +123,27 @@ TEST(SimulationFigures, WhereAllComesAtOnceSharesAreMeansUntilTheLastChange) {
                  {.at = absl::Seconds(50), .gpus_used = 4},
                  {.at = absl::Seconds(100)}};
   EXPECT_NEAR(FiguresOf("x", {TraceJob()}, result).used_share, 0.75, 1e-9);
+}
+
+// A snapshot alone, in which nothing waits.
+TEST(SimulationFigures, WhereNoTimePassesSharesAreThoseOfTheMoment) {
+  SimulationResult result{.gpus = 40};
+  result.load = {{.at = absl::ZeroDuration()},
+                 {.at = absl::ZeroDuration(), .gpus_used = 8, .gpus_split = 4, .gpus_wanted = 50}};
+  const SimulationFigures figures = FiguresOf("x", {}, result);
+  EXPECT_NEAR(figures.used_share, 0.2, 1e-9);
+  EXPECT_NEAR(figures.split_share, 0.1, 1e-9);
+  EXPECT_NEAR(figures.idle_while_wanted, 0.8, 1e-9);
+}
+
+TEST(SimulationFigures, WhereNoJobStartedNoWaitIsTold) {
+  SimulationResult result;
+  result.jobs.resize(2);
+  result.jobs[0].started = absl::Seconds(3);
+  const std::vector<TraceJob> jobs = {{.queue = "starts"}, {.queue = "waits"}};
+  const std::string table = SimulationTable({FiguresOf("x", jobs, result)});
+  EXPECT_THAT(table, ContainsRegex("x +waits +1 +0 +0 +- +- +- +- +- +0 "));
+  EXPECT_THAT(table, ContainsRegex("x +starts +1 +1 +0 +3.0 s +3.0 s "));
 }
 
 }  // namespace
