@@ -189,6 +189,12 @@ StatusCause DuplicateValue(absl::string_view field, absl::string_view value) {
           .field = std::string(field)};
 }
 
+StatusCause NotFoundValue(absl::string_view field, absl::string_view value) {
+  return {.reason = "FieldValueNotFound",
+          .message = absl::StrCat("Not found: ", Quoted(value)),
+          .field = std::string(field)};
+}
+
 StatusCause NotSupportedValue(absl::string_view field, absl::string_view value,
                               const std::vector<std::string>& supported) {
   std::vector<std::string> quoted;

@@ -33,6 +33,7 @@ void AppendInvalid(std::vector<StatusCause>& causes, absl::string_view field,
 [[nodiscard]] StatusCause RequiredValue(absl::string_view field, absl::string_view detail);
 [[nodiscard]] StatusCause ForbiddenValue(absl::string_view field, absl::string_view detail);
 [[nodiscard]] StatusCause DuplicateValue(absl::string_view field, absl::string_view value);
+[[nodiscard]] StatusCause NotFoundValue(absl::string_view field, absl::string_view value);
 [[nodiscard]] StatusCause NotSupportedValue(absl::string_view field, absl::string_view value,
                                             const std::vector<std::string>& supported);
 [[nodiscard]] StatusCause TooLong(absl::string_view field, int limit_bytes);
