@@ -272,7 +272,7 @@ ApiOr<ObjectPtr> UpdateObject(const Cluster& cluster, const ResourceType& type, 
     API_RETURN_IF_ERROR(CheckOneDefaultPriority(cluster, type, object));
   }
   std::vector<StatusCause> causes;
-  ValidateMetadataChange(*old_object, object, causes);
+  ValidateMetadataChange(type, *old_object, object, causes);
   ValidateObjectChange(type, *old_object, object, part, causes);
   if (!causes.empty()) return InvalidObject(type, name.name, std::move(causes));
 

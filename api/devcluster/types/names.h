@@ -39,6 +39,7 @@ void AppendInvalid(std::vector<StatusCause>& causes, absl::string_view field,
 [[nodiscard]] StatusCause TooLong(absl::string_view field, int limit_bytes);
 
 // metadata.labels, metadata.annotations and metadata.finalizers of a new or changed object.
-void AppendMetadataProblems(const Json& metadata, std::vector<StatusCause>& causes);
+void AppendMetadataProblems(const ResourceType& type, const Json& metadata,
+                            std::vector<StatusCause>& causes);
 
 }  // namespace maniple::devcluster
