@@ -172,6 +172,25 @@ TEST(PodChange, ImagesLabelsAndMoreTolerationsMayChange) {
             200);
 }
 
+TEST(PodChange, APatchOfAllTolerationsKeepsThoseOfShortOutages) {
+  TestCluster cluster;
+  cluster.MakePod("p");
+  const Answer patched =
+      cluster.Patch(PathOf("p"), kStrategicPatch,
+                    FromText("{'spec':{'tolerations':[{'key':'q','operator':'Exists'}]}}"));
+  ASSERT_EQ(patched.code, 200) << patched.message();
+  const std::vector<Json>& tolerations = patched.At("spec.tolerations").items();
+  ASSERT_EQ(tolerations.size(), 3u);
+  EXPECT_EQ(tolerations[0], FromText("{'key':'q','operator':'Exists'}"));
+  EXPECT_EQ(tolerations[1],
+            FromText("{'key':'node.kubernetes.io/not-ready','operator':'Exists','effect':"
+                     "'NoExecute','tolerationSeconds':300}"));
+  EXPECT_EQ(tolerations[2]["key"].AsString(), "node.kubernetes.io/unreachable");
+  EXPECT_EQ(cluster.Patch(PathOf("p"), kMergePatch, FromText("{'spec':{'tolerations':null}}")).code,
+            422)
+      << "the toleration of q stays";
+}
+
 TEST(PodChange, GatesGoButDoNotCome) {
   TestCluster cluster;
   cluster.MakePod("p", ",'schedulingGates':[{'name':'a'},{'name':'b'}]");
