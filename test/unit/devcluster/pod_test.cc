@@ -40,6 +40,20 @@ TEST(PodDefaults, FillWhatKubernetesFills) {
   EXPECT_EQ(pod["status"], FromText("{'phase':'Pending','qosClass':'BestEffort'}"));
 }
 
+TEST(PodDefaults, AProjectedTokenLivesForAnHourUnlessToldOtherwise) {
+  TestCluster cluster;
+  const Json pod = cluster.MakePod(
+      "p",
+      ",'volumes':[{'name':'v','projected':{'sources':[{'serviceAccountToken':{'path':'a'}},"
+      "{'serviceAccountToken':{'path':'b','expirationSeconds':600}},"
+      "{'configMap':{'name':'c'}}]}}]");
+  const Json& projected = pod.At("spec.volumes").items()[0]["projected"];
+  EXPECT_EQ(projected["sources"],
+            FromText("[{'serviceAccountToken':{'path':'a','expirationSeconds':3600}},"
+                     "{'serviceAccountToken':{'path':'b','expirationSeconds':600}},"
+                     "{'configMap':{'name':'c'}}]"));
+}
+
 TEST(PodDefaults, RequestsComeFromLimitsInCanonicalForm) {
   TestCluster cluster;
   const Answer pod =
