@@ -25,11 +25,10 @@ std::string ContentTag(absl::string_view bytes) {
   return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
 }
 
-ApiReply DocumentReply(const ApiRequest& request, const Json& document,
-                       absl::string_view content_type) {
+ApiReply TaggedReply(const ApiRequest& request, std::string body, absl::string_view content_type) {
   ApiReply reply;
   reply.content_type = std::string(content_type);
-  reply.body = document.Dump();
+  reply.body = std::move(body);
   const std::string tag = absl::StrCat("\"", ContentTag(reply.body), "\"");
   reply.headers = {{"ETag", tag}, {"Vary", "Accept"}};
   for (absl::string_view wanted : absl::StrSplit(request.if_none_match, ',')) {
@@ -41,6 +40,11 @@ ApiReply DocumentReply(const ApiRequest& request, const Json& document,
     break;
   }
   return reply;
+}
+
+ApiReply DocumentReply(const ApiRequest& request, const Json& document,
+                       absl::string_view content_type) {
+  return TaggedReply(request, document.Dump(), content_type);
 }
 
 ApiReply TextReply(absl::string_view text) {
@@ -117,12 +121,45 @@ std::optional<ApiReply> OpenApiReply(const ApiRequest& request, absl::string_vie
   return std::nullopt;
 }
 
+// "1", "36", "0-maniple".
+std::vector<std::string> VersionNumbers() {
+  return absl::StrSplit(absl::string_view(kServedKubernetesVersion).substr(1), '.');
+}
+
+// A member of a protobuf message that is a text or a message. REQUIRES: below 128 bytes.
+std::string ProtobufMember(char number, absl::string_view bytes) {
+  constexpr int kLengthDelimited = 2;
+  return absl::StrCat(std::string(1, static_cast<char>(number << 3 | kLengthDelimited)),
+                      std::string(1, static_cast<char>(bytes.size())), bytes);
+}
+
+// OpenAPI v2 without a type. kubectl reads it before it creates a List, and lets each item pass
+// whose type it does not find: the server checks the fields.
+ApiReply OpenApiV2Reply(const ApiRequest& request) {
+  const std::vector<std::string> numbers = VersionNumbers();
+  const std::string version = absl::StrCat(numbers[0], ".", numbers[1]);
+  constexpr absl::string_view kTitle = "Kubernetes";
+  if (absl::StrContains(request.accept, "com.github.proto-openapi.spec.v2")) {
+    constexpr char kSwagger = 1, kInfo = 2, kPaths = 8;  // of openapi.v2.Document
+    const std::string info = ProtobufMember(1, kTitle) + ProtobufMember(2, version);
+    return TaggedReply(
+        request,
+        ProtobufMember(kSwagger, "2.0") + ProtobufMember(kInfo, info) + ProtobufMember(kPaths, ""),
+        "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+  }
+  return DocumentReply(
+      request,
+      Json::Object({{"swagger", "2.0"},
+                    {"info", Json::Object({{"title", kTitle}, {"version", Json(version)}})},
+                    {"paths", Json::Object()}}),
+      kPlainJson);
+}
+
 Json VersionDocument() {
-  const absl::string_view version = kServedKubernetesVersion;
-  const std::vector<std::string> numbers = absl::StrSplit(version.substr(1), '.');
+  const std::vector<std::string> numbers = VersionNumbers();
   return Json::Object({{"major", Json(numbers[0])},
                        {"minor", Json(numbers[1])},
-                       {"gitVersion", Json(version)},
+                       {"gitVersion", Json(kServedKubernetesVersion)},
                        {"gitCommit", "unknown"},
                        {"gitTreeState", "clean"},
                        {"buildDate", "1970-01-01T00:00:00Z"},
@@ -139,7 +176,8 @@ Json RootDocument(const std::vector<ServedGroup>& groups) {
       paths.Append(Json(absl::StrCat("/", OpenApiKey(group, version))));
     }
   }
-  for (const char* path : {"/healthz", "/livez", "/openapi/v3", "/readyz", "/version"}) {
+  for (const char* path :
+       {"/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"}) {
     paths.Append(Json(path));
   }
   return Json::Object({{"paths", std::move(paths)}});
@@ -180,6 +218,7 @@ std::optional<ApiReply> HandleDiscovery(const ApiRequest& request, const TypeReg
   if (first == "version" && segments.size() == 1) {
     return DocumentReply(request, VersionDocument(), kPlainJson);
   }
+  if (path == "openapi/v2") return OpenApiV2Reply(request);
   // Everything below an object's collection is not ours; see before the registry is walked.
   const bool groups_path = (first == "api" && segments.size() <= 2) ||
                            (first == "apis" && segments.size() <= 3) || first.empty() ||

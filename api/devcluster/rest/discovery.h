@@ -2,7 +2,7 @@
 //
 // Functions of data: the answer depends on the request and the registry only. Covers /api, /apis
 // (aggregated discovery v2 and v2beta1, and the plain forms), /api/v1, /apis/GROUP,
-// /apis/GROUP/VERSION, /openapi/v3 and its documents, /openapi/v2 (404: kubectl then uses v3),
+// /apis/GROUP/VERSION, /openapi/v3 and its documents, /openapi/v2 (of no type: see v3),
 // /version, /healthz, /livez, /readyz and their sub-checks, and / itself.
 //
 //   if (auto reply = HandleDiscovery(request, registry)) return *std::move(reply);

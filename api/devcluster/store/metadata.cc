@@ -104,11 +104,11 @@ void ValidateNewMetadata(const ResourceType& type, const Json& object,
   } else {
     AppendInvalid(causes, "metadata.name", name, ObjectNameProblems(type, name));
   }
-  AppendMetadataProblems(metadata, causes);
+  AppendMetadataProblems(type, metadata, causes);
   ValidateOwners(metadata, causes);
 }
 
-void ValidateMetadataChange(const Json& old_object, const Json& object,
+void ValidateMetadataChange(const ResourceType& type, const Json& old_object, const Json& object,
                             std::vector<StatusCause>& causes) {
   const Json& metadata = object["metadata"];
   if (IsLeaving(old_object)) {
@@ -137,7 +137,7 @@ void ValidateMetadataChange(const Json& old_object, const Json& object,
       metadata["ownerReferences"] == old_object["metadata"]["ownerReferences"]) {
     return;
   }
-  AppendMetadataProblems(metadata, causes);
+  AppendMetadataProblems(type, metadata, causes);
   ValidateOwners(metadata, causes);
 }
 

@@ -28,7 +28,7 @@ void KeepMetadata(const Json& old_object, Json& object);
 
 void ValidateNewMetadata(const ResourceType& type, const Json& object,
                          std::vector<StatusCause>& causes);
-void ValidateMetadataChange(const Json& old_object, const Json& object,
+void ValidateMetadataChange(const ResourceType& type, const Json& old_object, const Json& object,
                             std::vector<StatusCause>& causes);
 
 }  // namespace maniple::devcluster

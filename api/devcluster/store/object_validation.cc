@@ -169,12 +169,25 @@ void ValidateNewerEvent(const Json& event, Causes& causes) {
   if (event["source"].size() > 0) causes.push_back(InvalidValue("source", "", "needs to be unset"));
 }
 
+// The pods of a StatefulSet mount its claims by the names of their templates.
+Json WithVolumesOfClaims(const Json& spec) {
+  Json pod = spec["template"]["spec"];
+  for (const Json& claim : spec["volumeClaimTemplates"].items()) {
+    const Json& name = claim["metadata"]["name"];
+    const std::vector<Json>& volumes = pod["volumes"].items();
+    const bool given = std::any_of(volumes.begin(), volumes.end(),
+                                   [&](const Json& volume) { return volume["name"] == name; });
+    if (!given) pod.Mutable("volumes").Append(Json::Object({{"name", name}}));
+  }
+  return pod;
+}
+
 void ValidateWorkload(const Json& object, Causes& causes) {
   const Json& spec = object["spec"];
   if (spec["selector"].size() == 0) {
     causes.push_back(RequiredValue("spec.selector", ""));
   }
-  ValidatePodSpec(spec["template"]["spec"], "spec.template.spec", causes);
+  ValidatePodSpec(WithVolumesOfClaims(spec), "spec.template.spec", causes);
 }
 
 void ValidateJob(const Json& object, Causes& causes) {

@@ -87,11 +87,11 @@ class JsonPatcher final {
     if (op == "remove") return Remove(path);
     if (op == "replace") return value != nullptr && Replace(path, *value);
     if (op == "test") {
-      const Json* have = Get(path);
+      const Json* have = Read(path);
       const Json null;
       return have != nullptr && *have == (value == nullptr ? null : *value);
     }
-    const Json* source = Get(from);
+    const Json* source = Read(from);
     if (source == nullptr) return false;
     Json copy = *source;
     if (op == "move") return !absl::StartsWith(path, from + "/") && Remove(from) && Add(path, copy);
@@ -103,13 +103,13 @@ class JsonPatcher final {
   Json Take() { return std::move(root_); }
 
  private:
-  Json* Get(absl::string_view pointer) {
-    Json* at = &root_;
-    for (const std::string& segment : PointerSegments(pointer)) {
-      at = Child(*at, segment);
-      if (at == nullptr) return nullptr;
-    }
-    return at;
+  // What stands at the place. A member that an object lacks reads as null, as in kube-apiserver.
+  const Json* Read(absl::string_view pointer) {
+    if (pointer.empty()) return &root_;
+    auto [parent, last] = Parent(pointer);
+    if (parent == nullptr) return nullptr;
+    const Json* found = Child(*parent, last);
+    return found == nullptr && parent->is_object() ? &absent_ : found;
   }
   // The parent of the place and the last segment; nullptr when there is no parent.
   std::pair<Json*, std::string> Parent(absl::string_view pointer) {
@@ -151,14 +151,18 @@ class JsonPatcher final {
     items.erase(items.begin() + static_cast<ptrdiff_t>(*IndexIn(*parent, last)));
     return true;
   }
+  // Sets a member that is absent, as kube-apiserver does; RFC 6902 would refuse.
   bool Replace(absl::string_view pointer, const Json& value) {
-    Json* at = Get(pointer);
-    if (at == nullptr) return false;
-    *at = value;
+    auto [parent, last] = Parent(pointer);
+    if (parent == nullptr || !parent->is_array()) return Add(pointer, value);
+    Json* item = Child(*parent, last);
+    if (item == nullptr) return false;
+    *item = value;
     return true;
   }
 
   Json root_;
+  const Json absent_;
   size_t copied_ = 0;
 };
 

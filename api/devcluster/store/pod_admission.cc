@@ -107,6 +107,8 @@ MaybeError AdmitRuntimeClass(const Cluster& cluster, const ResourceType& pods,
 
 // A pod outlives a short outage of its node: the admission plugin DefaultTolerationSeconds.
 void TolerateOutages(Json& spec) {
+  const Json& given = spec["tolerations"];
+  if (!given.is_null() && !given.is_array()) return;  // validation says so
   constexpr std::array<absl::string_view, 2> kTaints = {"node.kubernetes.io/not-ready",
                                                         "node.kubernetes.io/unreachable"};
   for (const absl::string_view taint : kTaints) {
@@ -134,9 +136,13 @@ MaybeError AdmitNewPod(const Cluster& cluster, const ResourceType& pods, Json& p
   if (spec == nullptr || !spec->is_object()) return std::nullopt;  // validation says so
   const std::string name = pod["metadata"]["name"].AsString();
   if (MaybeError error = AdmitPriority(cluster, pods, name, *spec)) return error;
-  const Json& tolerations = (*spec)["tolerations"];
-  if (tolerations.is_null() || tolerations.is_array()) TolerateOutages(*spec);
+  TolerateOutages(*spec);
   return AdmitRuntimeClass(cluster, pods, name, *spec);
+}
+
+void AdmitPodChange(Json& pod) {
+  Json* spec = pod.Find("spec");
+  if (spec != nullptr && spec->is_object()) TolerateOutages(*spec);
 }
 
 void StartPodStatus(Json& pod, absl::Time now) {

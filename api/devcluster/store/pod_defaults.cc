@@ -9,6 +9,7 @@ namespace maniple::devcluster {
 namespace {
 
 constexpr int kFileMode = 0644;
+constexpr int kTokenSeconds = 3600;
 constexpr std::array<absl::string_view, 2> kContainerLists = {"containers", "initContainers"};
 
 std::string PullPolicyOf(absl::string_view image) {
@@ -59,8 +60,20 @@ void DefaultContainer(Json& container) {
   }
 }
 
+void DefaultProjected(Json& volume) {
+  Json* projected = volume.Find("projected");
+  if (projected == nullptr || !(*projected)["sources"].is_array()) return;
+  for (Json& source : projected->Mutable("sources").mutable_items()) {
+    Json* token = source.Find("serviceAccountToken");
+    if (token != nullptr && token->is_object()) {
+      SetDefault(*token, "expirationSeconds", kTokenSeconds);
+    }
+  }
+}
+
 void DefaultVolume(Json& volume) {
   if (!volume.is_object()) return;
+  DefaultProjected(volume);
   if (volume.size() == 1 && volume.Has("name")) volume.Set("emptyDir", Json::Object());
   for (const absl::string_view kind : {"secret", "configMap", "downwardAPI", "projected"}) {
     Json* source = volume.Find(kind);

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/codec/quantity.h"
+#include "api/devcluster/store/pod_terms_validation.h"
 #include "api/devcluster/types/names.h"
 
 namespace maniple::devcluster {
@@ -114,8 +115,47 @@ void ValidatePorts(const Json& ports, absl::string_view field, std::vector<Statu
   }
 }
 
+// Their names, without those of volumes that are refused.
+std::set<std::string> ValidateVolumes(const Json& volumes, absl::string_view field,
+                                      std::vector<StatusCause>& causes) {
+  std::set<std::string> names;
+  for (size_t i = 0; i < volumes.size(); ++i) {
+    const std::string at = absl::StrCat(field, "[", i, "].name");
+    const std::string& name = volumes.items()[i]["name"].AsString();
+    if (name.empty()) {
+      causes.push_back(RequiredValue(at, ""));
+    } else if (names.contains(name)) {
+      causes.push_back(DuplicateValue(at, name));
+    } else if (const std::vector<std::string> problems = DnsLabelProblems(name);
+               !problems.empty()) {
+      AppendInvalid(causes, at, name, problems);
+    } else {
+      names.insert(name);
+    }
+  }
+  return names;
+}
+
+void ValidateMounts(const Json& mounts, absl::string_view field,
+                    const std::set<std::string>& volumes, std::vector<StatusCause>& causes) {
+  std::set<std::string> paths;
+  for (size_t i = 0; i < mounts.size(); ++i) {
+    const std::string name_at = absl::StrCat(field, "[", i, "].name");
+    const std::string path_at = absl::StrCat(field, "[", i, "].mountPath");
+    const std::string& name = mounts.items()[i]["name"].AsString();
+    const std::string& path = mounts.items()[i]["mountPath"].AsString();
+    if (name.empty()) causes.push_back(RequiredValue(name_at, ""));
+    if (!volumes.contains(name)) causes.push_back(NotFoundValue(name_at, name));
+    if (path.empty()) causes.push_back(RequiredValue(path_at, ""));
+    if (!paths.insert(path).second) {
+      causes.push_back(InvalidValue(path_at, Json(path), "must be unique"));
+    }
+  }
+}
+
 void ValidateContainers(const Json& containers, absl::string_view field,
-                        std::set<std::string>& names, std::vector<StatusCause>& causes) {
+                        const std::set<std::string>& volumes, std::set<std::string>& names,
+                        std::vector<StatusCause>& causes) {
   for (size_t i = 0; i < containers.size(); ++i) {
     const Json& container = containers.items()[i];
     const std::string at = absl::StrCat(field, "[", i, "]");
@@ -129,6 +169,7 @@ void ValidateContainers(const Json& containers, absl::string_view field,
       causes.push_back(RequiredValue(absl::StrCat(at, ".image"), ""));
     }
     ValidatePorts(container["ports"], absl::StrCat(at, ".ports"), causes);
+    ValidateMounts(container["volumeMounts"], absl::StrCat(at, ".volumeMounts"), volumes, causes);
     const std::string& pull = container["imagePullPolicy"].AsString();
     if (pull != "Always" && pull != "IfNotPresent" && pull != "Never") {
       causes.push_back(NotSupportedValue(absl::StrCat(at, ".imagePullPolicy"), pull,
@@ -275,11 +316,12 @@ void ValidateDeadlineChange(const Json& old_spec, const Json& spec,
 void ValidatePodSpec(const Json& spec, absl::string_view field, std::vector<StatusCause>& causes) {
   const auto at = [&](absl::string_view member) { return absl::StrCat(field, ".", member); };
   std::set<std::string> names;
+  const std::set<std::string> volumes = ValidateVolumes(spec["volumes"], at("volumes"), causes);
   if (spec["containers"].size() == 0) {
     causes.push_back(RequiredValue(at("containers"), ""));
   }
-  ValidateContainers(spec["containers"], at("containers"), names, causes);
-  ValidateContainers(spec["initContainers"], at("initContainers"), names, causes);
+  ValidateContainers(spec["containers"], at("containers"), volumes, names, causes);
+  ValidateContainers(spec["initContainers"], at("initContainers"), volumes, names, causes);
   ValidateChoice(spec, "restartPolicy", field, {"Always", "OnFailure", "Never"}, causes);
   ValidateChoice(spec, "dnsPolicy", field,
                  {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"}, causes);
@@ -288,7 +330,10 @@ void ValidatePodSpec(const Json& spec, absl::string_view field, std::vector<Stat
     AppendInvalid(causes, at("nodeSelector"), value.AsString(),
                   LabelValueProblems(value.AsString()));
   }
+  ValidateAffinity(spec["affinity"], at("affinity"), causes);
   ValidateGates(spec["schedulingGates"], at("schedulingGates"), causes);
+  ValidateTopologySpread(spec["topologySpreadConstraints"], at("topologySpreadConstraints"),
+                         causes);
   if (const std::string& node = spec["nodeName"].AsString(); !node.empty()) {
     AppendInvalid(causes, at("nodeName"), node, DnsSubdomainProblems(node));
   }

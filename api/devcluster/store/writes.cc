@@ -25,6 +25,8 @@ bool IsCrd(const ResourceType& type) {
   return type.group == "apiextensions.k8s.io" && type.kind == "CustomResourceDefinition";
 }
 
+bool IsPod(const ResourceType& type) { return type.kind == "Pod" && !type.custom; }
+
 // The admission plugin NamespaceLifecycle.
 MaybeError CheckNamespaceAccepts(const Cluster& cluster, const ResourceType& type,
                                  const Json& object) {
@@ -194,9 +196,7 @@ ApiOr<ObjectPtr> CreateOnce(const Cluster& cluster, const ResourceType& type, Js
                             const WriteOptions& options) {
   StartMetadata(cluster, type, object);
   ApplyDefaults(type, object);
-  if (type.kind == "Pod" && !type.custom) {
-    API_RETURN_IF_ERROR(AdmitNewPod(cluster, type, object));
-  }
+  if (IsPod(type)) API_RETURN_IF_ERROR(AdmitNewPod(cluster, type, object));
   API_RETURN_IF_ERROR(CheckOneDefaultPriority(cluster, type, object));
   StartObject(type, object, {.now = cluster.now, .random = cluster.random});
   if (type.schema != nullptr) type.schema->Default(object);
@@ -265,6 +265,7 @@ ApiOr<ObjectPtr> UpdateObject(const Cluster& cluster, const ResourceType& type, 
   } else {
     KeepStatus(type, *old_object, object);
     KeepWhatAdmissionSet(type, *old_object, object);
+    if (IsPod(type)) AdmitPodChange(object);
   }
   KeepMetadata(*old_object, object);
   DropEmptyMetadata(object);
@@ -272,7 +273,7 @@ ApiOr<ObjectPtr> UpdateObject(const Cluster& cluster, const ResourceType& type, 
     API_RETURN_IF_ERROR(CheckOneDefaultPriority(cluster, type, object));
   }
   std::vector<StatusCause> causes;
-  ValidateMetadataChange(*old_object, object, causes);
+  ValidateMetadataChange(type, *old_object, object, causes);
   ValidateObjectChange(type, *old_object, object, part, causes);
   if (!causes.empty()) return InvalidObject(type, name.name, std::move(causes));
 

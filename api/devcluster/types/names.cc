@@ -1,6 +1,7 @@
 #include "api/devcluster/types/names.h"
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -64,6 +65,15 @@ std::string QualifiedRule() {
       "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
       "alphanumeric character",
       "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", {"MyName", "my.name", "123-abc"});
+}
+
+bool IsStandardFinalizer(absl::string_view name) {
+  return name == "kubernetes" || name == "orphan" || name == "foregroundDeletion";
+}
+
+// Kubernetes looks for the domain in the kinds that it grew up with.
+bool HasFinalizersOfDomains(const ResourceType& type) {
+  return !type.custom && type.kind != "Lease" && type.kind != "CustomResourceDefinition";
 }
 
 std::string Quoted(absl::string_view text) { return absl::StrCat("\"", JsonEscaped(text), "\""); }
@@ -189,6 +199,12 @@ StatusCause DuplicateValue(absl::string_view field, absl::string_view value) {
           .field = std::string(field)};
 }
 
+StatusCause NotFoundValue(absl::string_view field, absl::string_view value) {
+  return {.reason = "FieldValueNotFound",
+          .message = absl::StrCat("Not found: ", Quoted(value)),
+          .field = std::string(field)};
+}
+
 StatusCause NotSupportedValue(absl::string_view field, absl::string_view value,
                               const std::vector<std::string>& supported) {
   std::vector<std::string> quoted;
@@ -205,7 +221,8 @@ StatusCause TooLong(absl::string_view field, int limit_bytes) {
           .field = std::string(field)};
 }
 
-void AppendMetadataProblems(const Json& metadata, std::vector<StatusCause>& causes) {
+void AppendMetadataProblems(const ResourceType& type, const Json& metadata,
+                            std::vector<StatusCause>& causes) {
   for (const auto& [key, value] : metadata["labels"].members()) {
     AppendInvalid(causes, "metadata.labels", key, QualifiedNameProblems(key));
     AppendInvalid(causes, "metadata.labels", value.AsString(),
@@ -220,9 +237,18 @@ void AppendMetadataProblems(const Json& metadata, std::vector<StatusCause>& caus
   if (annotation_bytes > kMaxAnnotationBytes) {
     causes.push_back(TooLong("metadata.annotations", kMaxAnnotationBytes));
   }
-  for (const Json& finalizer : metadata["finalizers"].items()) {
+  const std::vector<Json>& finalizers = metadata["finalizers"].items();
+  for (const Json& finalizer : finalizers) {
     AppendInvalid(causes, "metadata.finalizers", finalizer.AsString(),
                   QualifiedNameProblems(finalizer.AsString()));
+  }
+  if (!HasFinalizersOfDomains(type)) return;
+  for (size_t i = 0; i < finalizers.size(); ++i) {
+    const std::string& name = finalizers[i].AsString();
+    if (absl::StrContains(name, '/') || IsStandardFinalizer(name)) continue;
+    causes.push_back(
+        InvalidValue(absl::StrCat("metadata.finalizers[", i, "]"), finalizers[i],
+                     "name is neither a standard finalizer name nor is it fully qualified"));
   }
 }
 

@@ -33,11 +33,13 @@ void AppendInvalid(std::vector<StatusCause>& causes, absl::string_view field,
 [[nodiscard]] StatusCause RequiredValue(absl::string_view field, absl::string_view detail);
 [[nodiscard]] StatusCause ForbiddenValue(absl::string_view field, absl::string_view detail);
 [[nodiscard]] StatusCause DuplicateValue(absl::string_view field, absl::string_view value);
+[[nodiscard]] StatusCause NotFoundValue(absl::string_view field, absl::string_view value);
 [[nodiscard]] StatusCause NotSupportedValue(absl::string_view field, absl::string_view value,
                                             const std::vector<std::string>& supported);
 [[nodiscard]] StatusCause TooLong(absl::string_view field, int limit_bytes);
 
 // metadata.labels, metadata.annotations and metadata.finalizers of a new or changed object.
-void AppendMetadataProblems(const Json& metadata, std::vector<StatusCause>& causes);
+void AppendMetadataProblems(const ResourceType& type, const Json& metadata,
+                            std::vector<StatusCause>& causes);
 
 }  // namespace maniple::devcluster

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "api/devcluster/rest/discovery_documents.h"
 #include "api/devcluster/types/type_registry.h"
 
@@ -163,12 +164,29 @@ TEST_F(DiscoveryTest, EveryReferenceOfEveryOpenApiDocumentLeadsSomewhere) {
   EXPECT_GT(references, 100u);
 }
 
+TEST_F(DiscoveryTest, OpenApiV2NamesNoTypeSoThatKubectlAcceptsAList) {
+  const Json document = GetJson("/openapi/v2");
+  EXPECT_EQ(document["swagger"].AsString(), "2.0");
+  EXPECT_EQ(document.At("info.title").AsString(), "Kubernetes");
+  EXPECT_FALSE(document.Has("definitions"));
+
+  const ApiReply reply =
+      Get("/openapi/v2?timeout=32s", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf");
+  EXPECT_EQ(reply.content_type, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+  const std::string version = document.At("info.version").AsString();
+  ASSERT_EQ(version.size(), 4u) << "the lengths below are of 1.36";
+  EXPECT_EQ(reply.body, absl::StrCat("\x0a\x03"
+                                     "2.0\x12\x12\x0a\x0a"
+                                     "Kubernetes\x12\x04",
+                                     version, absl::string_view("B\0", 2)));
+}
+
 TEST_F(DiscoveryTest, HealthAndVersionAreServedAndObjectsAreNotOurs) {
   EXPECT_EQ(Get("/readyz?verbose").body, "ok");
   EXPECT_EQ(Get("/livez/ping").body, "ok");
   EXPECT_EQ(GetJson("/version")["major"].AsString(), "1");
   for (const char* target :
-       {"/api/v1/pods", "/apis/batch/v1/jobs", "/apis/nobody", "/apis/batch/v9", "/openapi/v2",
+       {"/api/v1/pods", "/apis/batch/v1/jobs", "/apis/nobody", "/apis/batch/v9", "/openapi/v2/x",
         "/openapi/v3/apis/nobody/v1", "/metrics", "relative"}) {
     EXPECT_EQ(Get(target).status, 404) << target;
   }

@@ -87,6 +87,27 @@ TEST(Objects, BadLabelsAreRefused) {
   EXPECT_EQ(cluster.Post(kMaps, FromText("{'metadata':{'name':'a','labels':{'x':7}}}")).code, 400);
 }
 
+TEST(Objects, AFinalizerOfABuiltInKindNamesItsDomain) {
+  TestCluster cluster;
+  const Answer bad = cluster.Post(
+      kMaps, FromText("{'metadata':{'name':'a','finalizers':['x.io/hold','orphan','hold']}}"));
+  ASSERT_EQ(bad.code, 422);
+  ASSERT_EQ(bad.At("details.causes").size(), 1);
+  EXPECT_EQ(bad.At("details.causes").items()[0]["field"].AsString(), "metadata.finalizers[2]");
+  EXPECT_EQ(bad.At("details.causes").items()[0]["message"].AsString(),
+            "Invalid value: \"hold\": name is neither a standard finalizer name nor is it fully "
+            "qualified");
+  cluster.Make(kMaps, "{'metadata':{'name':'a'}}");
+  EXPECT_EQ(cluster
+                .Patch(absl::StrCat(kMaps, "/a"), kMergePatch,
+                       FromText("{'metadata':{'finalizers':['hold']}}"))
+                .code,
+            422);
+  // Kubernetes does not ask for it here.
+  cluster.Make("/apis/coordination.k8s.io/v1/namespaces/default/leases",
+               "{'metadata':{'name':'a','finalizers':['hold']},'spec':{}}");
+}
+
 TEST(Objects, ANamespaceMustExist) {
   TestCluster cluster;
   const Answer bad =

@@ -49,7 +49,11 @@ INSTANTIATE_TEST_SUITE_P(
         JsonPatchCase{"{'a':1}", "[{'op':'remove','path':'/a'}]", "{}"},
         JsonPatchCase{"{'a':1}", "[{'op':'remove','path':'/b'}]", ""},
         JsonPatchCase{"{'a':1}", "[{'op':'replace','path':'/a','value':null}]", "{'a':null}"},
-        JsonPatchCase{"{'a':1}", "[{'op':'replace','path':'/b','value':1}]", ""},
+        JsonPatchCase{"{'a':[1]}", "[{'op':'replace','path':'/a/0','value':2}]", "{'a':[2]}"},
+        JsonPatchCase{"{'a':[1]}", "[{'op':'replace','path':'/a/1','value':2}]", ""},
+        JsonPatchCase{"{'a':[1]}", "[{'op':'replace','path':'/a/-','value':2}]", ""},
+        JsonPatchCase{"{'a':[1]}", "[{'op':'test','path':'/a/1','value':null}]", ""},
+        JsonPatchCase{"{'a':1}", "[{'op':'replace','path':'/b/c','value':1}]", ""},
         JsonPatchCase{"{'a':{'b':1}}", "[{'op':'move','from':'/a/b','path':'/c'}]",
                       "{'a':{},'c':1}"},
         JsonPatchCase{"{'a':{'b':1}}", "[{'op':'move','from':'/a','path':'/a/b'}]", ""},
@@ -62,6 +66,18 @@ INSTANTIATE_TEST_SUITE_P(
                       "{}"},
         JsonPatchCase{"{'a':1}", "[{'op':'add','path':'','value':{'b':2}}]", "{'b':2}"},
         JsonPatchCase{"{'a':1}", "[{'op':'add','path':'nowhere','value':2}]", ""}));
+
+// Where kube-apiserver is laxer than the standard, each as seen on a real one.
+INSTANTIATE_TEST_SUITE_P(
+    OfAbsentMembers, JsonPatchRfc6902,
+    testing::Values(
+        JsonPatchCase{"{'a':1}", "[{'op':'replace','path':'/b','value':1}]", "{'a':1,'b':1}"},
+        JsonPatchCase{"{'a':1}", "[{'op':'test','path':'/b','value':null}]", "{'a':1}"},
+        JsonPatchCase{"{'a':1}", "[{'op':'test','path':'/b'}]", "{'a':1}"},
+        JsonPatchCase{"{'a':1}", "[{'op':'test','path':'/b','value':1}]", ""},
+        JsonPatchCase{"{'a':1}", "[{'op':'test','path':'/b/c','value':null}]", ""},
+        JsonPatchCase{"{'a':1}", "[{'op':'copy','from':'/b','path':'/c'}]", "{'a':1,'c':null}"},
+        JsonPatchCase{"{'a':1}", "[{'op':'move','from':'/b','path':'/c'}]", ""}));
 
 TEST(JsonPatch, WhatIsNoPatchIsABadRequest) {
   EXPECT_EQ(ApplyJsonPatch(Json::Object(), FromText("{'op':'add'}")).error().code, 400);

@@ -40,6 +40,20 @@ TEST(PodDefaults, FillWhatKubernetesFills) {
   EXPECT_EQ(pod["status"], FromText("{'phase':'Pending','qosClass':'BestEffort'}"));
 }
 
+TEST(PodDefaults, AProjectedTokenLivesForAnHourUnlessToldOtherwise) {
+  TestCluster cluster;
+  const Json pod = cluster.MakePod(
+      "p",
+      ",'volumes':[{'name':'v','projected':{'sources':[{'serviceAccountToken':{'path':'a'}},"
+      "{'serviceAccountToken':{'path':'b','expirationSeconds':600}},"
+      "{'configMap':{'name':'c'}}]}}]");
+  const Json& projected = pod.At("spec.volumes").items()[0]["projected"];
+  EXPECT_EQ(projected["sources"],
+            FromText("[{'serviceAccountToken':{'path':'a','expirationSeconds':3600}},"
+                     "{'serviceAccountToken':{'path':'b','expirationSeconds':600}},"
+                     "{'configMap':{'name':'c'}}]"));
+}
+
 TEST(PodDefaults, RequestsComeFromLimitsInCanonicalForm) {
   TestCluster cluster;
   const Answer pod =
@@ -170,6 +184,25 @@ TEST(PodChange, ImagesLabelsAndMoreTolerationsMayChange) {
                                 "{'key':'k','operator':'Exists'}}]"))
                 .code,
             200);
+}
+
+TEST(PodChange, APatchOfAllTolerationsKeepsThoseOfShortOutages) {
+  TestCluster cluster;
+  cluster.MakePod("p");
+  const Answer patched =
+      cluster.Patch(PathOf("p"), kStrategicPatch,
+                    FromText("{'spec':{'tolerations':[{'key':'q','operator':'Exists'}]}}"));
+  ASSERT_EQ(patched.code, 200) << patched.message();
+  const std::vector<Json>& tolerations = patched.At("spec.tolerations").items();
+  ASSERT_EQ(tolerations.size(), 3u);
+  EXPECT_EQ(tolerations[0], FromText("{'key':'q','operator':'Exists'}"));
+  EXPECT_EQ(tolerations[1],
+            FromText("{'key':'node.kubernetes.io/not-ready','operator':'Exists','effect':"
+                     "'NoExecute','tolerationSeconds':300}"));
+  EXPECT_EQ(tolerations[2]["key"].AsString(), "node.kubernetes.io/unreachable");
+  EXPECT_EQ(cluster.Patch(PathOf("p"), kMergePatch, FromText("{'spec':{'tolerations':null}}")).code,
+            422)
+      << "the toleration of q stays";
 }
 
 TEST(PodChange, GatesGoButDoNotCome) {
