@@ -161,6 +161,7 @@ GangView ClusterViews::ViewOf(const Case& c, const Leadership* leader) const {
       .source = {.kind = c.gang.spec.source.kind,
                  .name = c.gang.spec.source.name,
                  .part = c.gang.spec.source.part,
+                 .api_version = c.gang.spec.source.api_version,
                  .owner_kind = c.gang.foreign != nullptr ? c.gang.foreign->owner_kind : "",
                  .owner_name = c.gang.foreign != nullptr ? c.gang.foreign->owner_name : ""},
       .singleton = c.gang.key.dialect == GangDialect::kSingleton,
