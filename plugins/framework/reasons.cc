@@ -55,6 +55,23 @@ const ReasonSpec& SpecOf(ReasonId id) {
   return kReasons[id.index()];
 }
 
+ReasonId ReasonOf(GpuCondition condition) {
+  switch (condition) {
+    case GpuCondition::kReady:
+    case GpuCondition::kSuspect:
+      return kReasonNone;
+    case GpuCondition::kFailed:
+      return kReasonGpusSuspect;
+    case GpuCondition::kRepartitioned:
+      return kReasonGpusRepartitioned;
+    case GpuCondition::kMigInvalid:
+      return kReasonMigInvalid;
+    case GpuCondition::kDriverUpgrade:
+      return kReasonGpuDriverUpgrade;
+  }
+  return kReasonNone;
+}
+
 std::string ReasonText(const Reason& reason, const Tables& tables) {
   const auto resource = [&]() -> absl::string_view {
     return reason.resource.valid() ? absl::string_view(tables.FactsOf(reason.resource).name)

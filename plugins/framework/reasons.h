@@ -11,6 +11,7 @@
 
 #include "absl/strings/string_view.h"
 #include "api/base/id.h"
+#include "api/gpu/gpu_facts.h"
 #include "api/model/ids.h"
 
 namespace maniple {
@@ -57,6 +58,8 @@ struct ReasonSpec {
 };
 // REQUIRES: id is one of the constants above.
 [[nodiscard]] const ReasonSpec& SpecOf(ReasonId id);
+// Why GPUs in this condition take no pods; kReasonNone: they take some.
+[[nodiscard]] ReasonId ReasonOf(GpuCondition condition);
 
 struct Reason {
   ReasonId id = kReasonNone;

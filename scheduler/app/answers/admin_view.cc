@@ -197,6 +197,7 @@ void NodesInto(const ClusterView& view, pb::NodeList& out) {
     pb::Node& row = *out.add_items();
     row.set_name(node.name);
     row.set_schedulable(node.schedulable);
+    row.set_closed(node.closed);
     row.set_pods(node.pods);
     row.set_gpu_model(node.gpu_model);
     for (const NodeResourceView& resource : node.resources) {
