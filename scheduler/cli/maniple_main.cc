@@ -27,10 +27,12 @@ namespace {
 
 constexpr int kUsage = 2;
 
+// Also where other documents stand beside it, which the scheduler refuses.
 bool IsConfiguration(const std::string& text) {
   const absl::StatusOr<std::vector<YamlDocument>> documents = ParseYaml(text);
-  return documents.ok() && documents->size() == 1 &&
-         documents->front().value["kind"].AsString() == "SchedulerConfiguration";
+  return documents.ok() && std::ranges::any_of(*documents, [](const YamlDocument& document) {
+           return document.value["kind"].AsString() == "SchedulerConfiguration";
+         });
 }
 
 // What the files are held to, and what they hold.
