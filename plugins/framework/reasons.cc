@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "api/base/check.h"
+#include "api/codec/quantity.h"
 #include "plugins/framework/tables.h"
 
 namespace maniple {
@@ -81,14 +82,19 @@ std::string ReasonText(const Reason& reason, const Tables& tables) {
     if (reason.taint.index() >= tables.taint_keys.size()) return "";
     return tables.taint_keys[reason.taint.index()];
   };
+  // Of other reasons these are counts of GPUs or pods.
+  const bool of_resource = reason.id == kReasonInsufficient;
+  const auto amount = [&](int64_t number) {
+    return FormatAmount(of_resource ? resource() : "", Amount(number));
+  };
   std::string text(SpecOf(reason.id).sentence);
   if (reason.then != kReasonNone) {
     absl::StrAppend(&text, ", then ", SpecOf(reason.then).sentence);
   }
   return absl::StrReplaceAll(text, {{"{resource}", resource()},
                                     {"{taint}", taint()},
-                                    {"{want}", absl::StrCat(reason.want)},
-                                    {"{have}", absl::StrCat(reason.have)}});
+                                    {"{want}", amount(reason.want)},
+                                    {"{have}", amount(reason.have)}});
 }
 
 }  // namespace maniple

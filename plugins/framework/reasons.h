@@ -65,12 +65,13 @@ struct Reason {
   ReasonId id = kReasonNone;
   ResourceId resource;  // of kReasonInsufficient
   TaintKeyId taint;     // of kReasonTaint
-  int64_t want = 0, have = 0;
+  int64_t want = 0, have = 0;  // of cpu in milli
   ReasonId then = kReasonNone;  // of kReasonFilledByGang without a resource: why it takes no more
   friend auto operator<=>(const Reason&, const Reason&) = default;
 };
 
 struct Tables;  // plugins/framework/tables.h
+// Amounts as Kubernetes writes them: "insufficient cpu (want 4500m, have 2)".
 [[nodiscard]] std::string ReasonText(const Reason& reason, const Tables& tables);
 
 }  // namespace maniple
