@@ -96,6 +96,11 @@ bool IsGroupTyped(const HandsRequest& request) {
   return as == TypedAs::kPodGroup || as == TypedAs::kOther;
 }
 
+// Once something is found by what was typed, nothing else is looked for.
+absl::Status OnceFound(const absl::Status& status) {
+  return status.ok() ? status : absl::FailedPreconditionError(status.message());
+}
+
 absl::StatusOr<Json> Explained(const HandsRequest& request, absl::string_view name) {
   return AskScheduler(request.client,
                       absl::StrCat("/explain?namespace=", UrlEncoded(request.namespace_name),
@@ -164,7 +169,9 @@ absl::StatusOr<std::vector<Json>> SetHolds(const HandsRequest& request, const Js
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> names, GroupsTyped(request, hands));
   for (const std::string& name : names) {
-    ASSIGN_OR_RETURN(written.emplace_back(), SetGroupHold(request, hands, name, value));
+    absl::StatusOr<Json> held = SetGroupHold(request, hands, name, value);
+    RETURN_IF_ERROR(OnceFound(held.status()));
+    written.push_back(*std::move(held));
   }
   return written;
 }
@@ -186,7 +193,7 @@ absl::Status AddPodsThatStand(const HandsRequest& request, const std::string& na
     const std::string& pod_name = member["pod"].AsString();
     absl::StatusOr<Json> pod = hands.Ask(HttpMethod::kGet, PathOf(request, pod_name));
     if (absl::IsNotFound(pod.status())) continue;
-    RETURN_IF_ERROR(pod.status());
+    RETURN_IF_ERROR(OnceFound(pod.status()));
     if (!IsPodOf(gang, *pod)) {
       return absl::FailedPreconditionError(absl::StrCat(
           "pod ", pod_name, " is not the one that the scheduler knows by that name: it was made ",
@@ -218,7 +225,8 @@ absl::StatusOr<std::vector<Json>> Requeue(const HandsRequest& request) {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, GangsToAskFor(request, hands));
   std::vector<Json> pods;
   for (const std::string& name : names) {
-    RETURN_IF_ERROR(AddPodsThatStand(request, name, hands, pods));
+    const absl::Status added = AddPodsThatStand(request, name, hands, pods);
+    RETURN_IF_ERROR(name == request.gang ? added : OnceFound(added));
   }
   if (pods.empty()) {
     return absl::FailedPreconditionError(
@@ -238,7 +246,8 @@ absl::StatusOr<std::vector<Json>> Requeue(const HandsRequest& request) {
     const bool is_gone =
         deleted.ok() || absl::IsNotFound(deleted.status()) || absl::IsAborted(deleted.status());
     if (!is_gone) {
-      return Annotate(deleted.status(), absl::StrCat(gone, " of ", pods.size(), " were deleted"));
+      return Annotate(OnceFound(deleted.status()),
+                      absl::StrCat(gone, " of ", pods.size(), " were deleted"));
     }
     ++gone;
   }

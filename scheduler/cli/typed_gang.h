@@ -3,6 +3,7 @@
 // Pure functions. The kind is typed as for kubectl (IsObjectTyped).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

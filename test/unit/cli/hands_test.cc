@@ -127,6 +127,17 @@ TEST_F(HandsTest, AGangIsTakenWithItsNamespaceAsOutputsNameIt) {
   EXPECT_EQ(cluster.asked(), 2u);
 }
 
+TEST_F(HandsTest, NoNamespaceIsLookedIntoOnceAnObjectOfTheKindIsFound) {
+  const ScriptedReplies cluster(
+      {HttpReply("200 OK", R"({"items": [{"metadata": {"name": "x-9f"}, "spec": {"source":
+           {"apiVersion": "batch/v1", "kind": "Job", "name": "x"}}}]})"),
+       HttpReply("403 Forbidden", R"({"message": "not yours"})"), StandIn()});
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(RunHold(On(cluster, "job/x")), 1);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("not yours"));
+  EXPECT_EQ(cluster.asked(), 2u);
+}
+
 TEST_F(HandsTest, AProgramReadsWhichObjectsWereWrittenOrDeleted) {
   const ScriptedReplies group(
       {HttpReply("200 OK", R"({"kind": "PodGroup", "metadata": {"name": "train"}})")});
