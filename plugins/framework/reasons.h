@@ -63,9 +63,9 @@ struct ReasonSpec {
 
 struct Reason {
   ReasonId id = kReasonNone;
-  ResourceId resource;  // of kReasonInsufficient
-  TaintKeyId taint;     // of kReasonTaint
-  int64_t want = 0, have = 0;  // of cpu in milli
+  ResourceId resource;          // of kReasonInsufficient
+  TaintKeyId taint;             // of kReasonTaint
+  int64_t want = 0, have = 0;   // of cpu in milli
   ReasonId then = kReasonNone;  // of kReasonFilledByGang without a resource: why it takes no more
   friend auto operator<=>(const Reason&, const Reason&) = default;
 };
