@@ -10,20 +10,11 @@ namespace maniple {
 namespace {
 
 Verdict VerdictOn(GpuCondition condition) {
-  switch (condition) {
-    case GpuCondition::kReady:
-    case GpuCondition::kSuspect:
-      return {};
-    case GpuCondition::kFailed:
-      return {.code = Code::kUnresolvable, .reason = {.id = kReasonGpusSuspect}};
-    case GpuCondition::kRepartitioned:
-      return {.code = Code::kWait, .reason = {.id = kReasonGpusRepartitioned}};
-    case GpuCondition::kMigInvalid:
-      return {.code = Code::kUnresolvable, .reason = {.id = kReasonMigInvalid}};
-    case GpuCondition::kDriverUpgrade:
-      return {.code = Code::kWait, .reason = {.id = kReasonGpuDriverUpgrade}};
-  }
-  return {};
+  const ReasonId reason = ReasonOf(condition);
+  if (reason == kReasonNone) return {};
+  const bool passes =
+      condition == GpuCondition::kRepartitioned || condition == GpuCondition::kDriverUpgrade;
+  return {.code = passes ? Code::kWait : Code::kUnresolvable, .reason = {.id = reason}};
 }
 
 class BoundGpuCondition final : public NodeFilter {

@@ -15,6 +15,7 @@ namespace maniple {
 
 inline constexpr char kManipleGroup[] = "scheduling.maniple.dev";
 inline constexpr char kManipleVersion[] = "v1alpha1";
+inline constexpr char kManipleApiVersion[] = "scheduling.maniple.dev/v1alpha1";
 inline constexpr char kPodGroupLabel[] = "scheduling.maniple.dev/pod-group";
 inline constexpr char kSubGroupLabel[] = "scheduling.maniple.dev/sub-group";
 inline constexpr char kQueueLabel[] = "scheduling.maniple.dev/queue";

@@ -66,6 +66,12 @@ bool IsHyperNode(const ManifestObject& object) {
   return object.group == kHyperNodeGroup && object.kind == "HyperNode";
 }
 
+// API servers take other names, too, for roles, requests of certificates and IP addresses.
+bool IsNamedFreely(const ManifestObject& object) {
+  return object.group == "rbac.authorization.k8s.io" || object.group == "certificates.k8s.io" ||
+         object.kind == "IPAddress";
+}
+
 bool HasPlace(const FieldError& error) { return error.path != kNoField; }
 
 bool IsClusterScoped(absl::string_view kind) {
@@ -107,14 +113,33 @@ class Reader {
     }
     if (ours) {
       CheckOurs(object);
-    } else if (!IsMemberKind(object)) {
-      if (skipped_.insert({object.file, object.kind}).second) {
-        findings_.Note(object, "",
-                       absl::StrCat("objects of kind ", object.kind, " are not checked"));
-      }
-      if (!IsHyperNode(object)) return;
+    } else {
+      NoteUnchecked(object);
+      // Without metadata it may be the configuration of a program, which no API server sees.
+      if (IsMemberKind(object) || value["metadata"].is_object()) CheckName(object);
+      if (!IsMemberKind(object) && !IsHyperNode(object)) return;
     }
     objects_.push_back(std::move(object));
+  }
+
+  // Once for each kind of a file.
+  void NoteUnchecked(const ManifestObject& object) {
+    if (object.kind == "PriorityClass") return;
+    if (!unchecked_.insert({object.file, object.kind}).second) return;
+    findings_.Note(object, "",
+                   absl::StrCat("objects of kind ", object.kind, " are not checked",
+                                IsMemberKind(object) ? ", except for names and gangs" : ""));
+  }
+
+  void CheckName(const ManifestObject& object) {
+    if (object.name.empty()) {
+      if (!object.value->At("metadata.generateName").AsString().empty()) return;
+      return findings_.Error(object, "metadata.name", "Required value: a name is needed");
+    }
+    if (IsNamedFreely(object) || IsDnsSubdomain(object.name)) return;
+    findings_.Error(object, "metadata.name",
+                    absl::StrCat("Invalid value: ", Json(object.name).Dump(),
+                                 ": must be a DNS subdomain name"));
   }
 
   void ReadList(const ManifestObject& list) {
@@ -138,14 +163,7 @@ class Reader {
                              absl::StrCat("version ", object.version, " of ", kManipleGroup,
                                           " is unknown; this is ", kManipleVersion));
     }
-    const bool generated = !object.value->At("metadata.generateName").AsString().empty();
-    if (object.name.empty() ? !generated : !IsDnsSubdomain(object.name)) {
-      findings_.Error(object, "metadata.name",
-                      object.name.empty()
-                          ? "Required value: a name is needed"
-                          : absl::StrCat("Invalid value: ", Json(object.name).Dump(),
-                                         ": must be a DNS subdomain name"));
-    }
+    CheckName(object);
     for (const std::string& path : schema->UnknownFields(*object.value)) {
       findings_.Error(object, path, "unknown field");
     }
@@ -165,7 +183,7 @@ class Reader {
   const ManipleSchemas& schemas_;
   ManifestFindings& findings_;
   std::vector<ManifestObject> objects_;
-  std::set<std::pair<size_t, std::string>> skipped_;
+  std::set<std::pair<size_t, std::string>> unchecked_;
 };
 
 void CheckRepeats(const std::vector<ManifestObject>& objects,

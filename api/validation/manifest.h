@@ -3,8 +3,8 @@
 // Objects of our group are held to their CRDs (unknown fields, structure, CEL rules) and to each
 // other: cycles of cohorts, levels that a Topology does not have, pods that name a gang. A
 // reference to what is not among the files is a note, since it may exist in the cluster. Other
-// kinds are skipped with one note per file and kind, except what matters to a gang: Pods, pod
-// templates, PriorityClasses.
+// kinds get one note per file and kind: only their names are checked, and what matters to a gang in
+// Pods, pod templates and PriorityClasses.
 //
 //   for (const ManifestFinding& f : ValidateManifests({{"queue.yaml", text}}))
 //     std::cerr << f.file << ":" << f.line << ": " << f.path << ": " << f.message;

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "api/base/check.h"
+#include "api/codec/quantity.h"
 #include "plugins/framework/tables.h"
 
 namespace maniple {
@@ -55,6 +56,23 @@ const ReasonSpec& SpecOf(ReasonId id) {
   return kReasons[id.index()];
 }
 
+ReasonId ReasonOf(GpuCondition condition) {
+  switch (condition) {
+    case GpuCondition::kReady:
+    case GpuCondition::kSuspect:
+      return kReasonNone;
+    case GpuCondition::kFailed:
+      return kReasonGpusSuspect;
+    case GpuCondition::kRepartitioned:
+      return kReasonGpusRepartitioned;
+    case GpuCondition::kMigInvalid:
+      return kReasonMigInvalid;
+    case GpuCondition::kDriverUpgrade:
+      return kReasonGpuDriverUpgrade;
+  }
+  return kReasonNone;
+}
+
 std::string ReasonText(const Reason& reason, const Tables& tables) {
   const auto resource = [&]() -> absl::string_view {
     return reason.resource.valid() ? absl::string_view(tables.FactsOf(reason.resource).name)
@@ -64,14 +82,19 @@ std::string ReasonText(const Reason& reason, const Tables& tables) {
     if (reason.taint.index() >= tables.taint_keys.size()) return "";
     return tables.taint_keys[reason.taint.index()];
   };
+  // Of other reasons these are counts of GPUs or pods.
+  const bool of_resource = reason.id == kReasonInsufficient;
+  const auto amount = [&](int64_t number) {
+    return FormatAmount(of_resource ? resource() : "", Amount(number));
+  };
   std::string text(SpecOf(reason.id).sentence);
   if (reason.then != kReasonNone) {
     absl::StrAppend(&text, ", then ", SpecOf(reason.then).sentence);
   }
   return absl::StrReplaceAll(text, {{"{resource}", resource()},
                                     {"{taint}", taint()},
-                                    {"{want}", absl::StrCat(reason.want)},
-                                    {"{have}", absl::StrCat(reason.have)}});
+                                    {"{want}", amount(reason.want)},
+                                    {"{have}", amount(reason.have)}});
 }
 
 }  // namespace maniple

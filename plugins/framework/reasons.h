@@ -11,6 +11,7 @@
 
 #include "absl/strings/string_view.h"
 #include "api/base/id.h"
+#include "api/gpu/gpu_facts.h"
 #include "api/model/ids.h"
 
 namespace maniple {
@@ -57,17 +58,20 @@ struct ReasonSpec {
 };
 // REQUIRES: id is one of the constants above.
 [[nodiscard]] const ReasonSpec& SpecOf(ReasonId id);
+// Why GPUs in this condition take no pods; kReasonNone: they take some.
+[[nodiscard]] ReasonId ReasonOf(GpuCondition condition);
 
 struct Reason {
   ReasonId id = kReasonNone;
-  ResourceId resource;  // of kReasonInsufficient
-  TaintKeyId taint;     // of kReasonTaint
-  int64_t want = 0, have = 0;
+  ResourceId resource;          // of kReasonInsufficient
+  TaintKeyId taint;             // of kReasonTaint
+  int64_t want = 0, have = 0;   // of cpu in milli
   ReasonId then = kReasonNone;  // of kReasonFilledByGang without a resource: why it takes no more
   friend auto operator<=>(const Reason&, const Reason&) = default;
 };
 
 struct Tables;  // plugins/framework/tables.h
+// Amounts as Kubernetes writes them: "insufficient cpu (want 4500m, have 2)".
 [[nodiscard]] std::string ReasonText(const Reason& reason, const Tables& tables);
 
 }  // namespace maniple

@@ -39,9 +39,10 @@ int64_t BoundedSum(int64_t a, int64_t b) {
   return __builtin_add_overflow(a, b, &out) ? std::numeric_limits<int64_t>::max() : out;
 }
 
-// What Kubernetes itself keeps pods away from; other taints are for somebody to tolerate.
+// A scheduler of an older version does not tell whether a node is closed; then only what Kubernetes
+// itself keeps pods away from is known. Other taints are for somebody to tolerate.
 bool TakesPods(const Json& node) {
-  return node["schedulable"].AsBool() &&
+  return node["schedulable"].AsBool() && node["closed"].AsString().empty() &&
          std::ranges::none_of(node["taints"].items(), [](const Json& taint) {
            return absl::StartsWith(taint.AsString(), "node.kubernetes.io/");
          });

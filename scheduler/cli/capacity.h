@@ -13,8 +13,8 @@ namespace maniple {
 
 // {items: [{resource, model, size, pods, free, allocatable, domains: [{domain, pods}]}]}: for each
 // GPU resource of nodes with one model (DeviceText), sizes 1, 2, 4 … up to what its largest node
-// gives one container; free and allocatable are sums over the nodes that take pods. One domain a
-// level, broadest first: that with room for most.
+// gives one container; free and allocatable are sums over the nodes that take pods now. One domain
+// a level, broadest first: that with room for most.
 [[nodiscard]] Json CapacityOf(const Json& nodes);
 [[nodiscard]] std::string CapacityTable(const Json& capacity);
 

@@ -49,6 +49,7 @@ class Hands final {
     if (answer.status >= 200 && answer.status < 300) return Json::Parse(answer.body);
     const std::string text = DecodeStatus(answer.status, answer.body).message;
     if (answer.status == 404) return absl::NotFoundError(text);
+    if (answer.status == 403) return absl::PermissionDeniedError(text);
     if (answer.status == 409) return absl::AbortedError(text);
     return absl::FailedPreconditionError(text);
   }
@@ -68,16 +69,36 @@ std::string PathOfGroups(const HandsRequest& request) {
                       UrlEncoded(request.namespace_name), "/podgroups");
 }
 
-// Of "pytorchjob/train" the PodGroups that stand for it, one for each of its gangs; else the name.
-absl::StatusOr<std::vector<std::string>> GangsTyped(const HandsRequest& request, Hands& hands) {
-  if (IsNamedItself(request.gang)) return std::vector{std::string(NameTyped(request.gang))};
+std::string PathOfGroup(const HandsRequest& request, absl::string_view name) {
+  return absl::StrCat(PathOfGroups(request), "/", UrlEncoded(name));
+}
+
+// The PodGroup "podgroup/train", if it is ours; of all else that declares gangs the PodGroups that
+// stand for it, one for each of its gangs.
+absl::StatusOr<std::vector<std::string>> GroupsTyped(const HandsRequest& request, Hands& hands) {
+  if (HowTyped(request.gang) == TypedAs::kPodGroup) {
+    const std::string name(NameTyped(request.gang));
+    const absl::Status ours = hands.Ask(HttpMethod::kGet, PathOfGroup(request, name)).status();
+    if (ours.ok()) return std::vector{name};
+    if (!absl::IsNotFound(ours)) return ours;
+  }
   ASSIGN_OR_RETURN(const Json groups, hands.Ask(HttpMethod::kGet, PathOfGroups(request)));
   std::vector<std::string> names = StandInsTyped(request.gang, groups["items"].items());
   if (names.empty()) {
     return absl::NotFoundError(absl::StrCat("no PodGroup in namespace \"", request.namespace_name,
-                                            "\" stands for \"", request.gang, "\""));
+                                            "\" is or stands for \"", request.gang, "\""));
   }
   return names;
+}
+
+bool IsGroupTyped(const HandsRequest& request) {
+  const TypedAs as = HowTyped(request.gang);
+  return as == TypedAs::kPodGroup || as == TypedAs::kOther;
+}
+
+// Once something is found by what was typed, nothing else is looked for.
+absl::Status OnceFound(const absl::Status& status) {
+  return status.ok() ? status : absl::FailedPreconditionError(status.message());
 }
 
 absl::StatusOr<Json> Explained(const HandsRequest& request, absl::string_view name) {
@@ -105,22 +126,23 @@ std::string GangOfPod(const HandsRequest& request, const Json& pod) {
   return counts ? (*gang)["name"].AsString() : "";
 }
 
-enum class HeldObject { kAny, kPod };
+std::string HoldPatch(const Json& value) {
+  return Json::Object({{"metadata",
+                        Json::Object({{"annotations", Json::Object({{kHoldAnnotation, value}})}})}})
+      .Dump();
+}
+
+absl::StatusOr<Json> SetGroupHold(const HandsRequest& request, Hands& hands, absl::string_view name,
+                                  const Json& value) {
+  return hands.Ask(HttpMethod::kPatch, PathOfGroup(request, name), kMergePatch, HoldPatch(value));
+}
 
 // Writes it on the PodGroup, or on the pod of that name: if there is no PodGroup, or if only a pod
-// is meant. Returns the object as it is then.
-absl::StatusOr<Json> SetHold(const HandsRequest& request, Hands& hands, HeldObject may_be,
+// is meant. Returns the object as it is then. REQUIRES: `request.gang` is the name alone.
+absl::StatusOr<Json> SetHold(const HandsRequest& request, Hands& hands, TypedAs as,
                              const Json& value) {
-  const std::string patch =
-      Json::Object(
-          {{"metadata", Json::Object({{"annotations", Json::Object({{kHoldAnnotation, value}})}})}})
-          .Dump();
   absl::StatusOr<Json> group = absl::NotFoundError(absl::StrCat("no pod ", request.gang));
-  if (may_be == HeldObject::kAny) {
-    group = hands.Ask(HttpMethod::kPatch,
-                      absl::StrCat(PathOfGroups(request), "/", UrlEncoded(request.gang)),
-                      kMergePatch, patch);
-  }
+  if (as == TypedAs::kName) group = SetGroupHold(request, hands, request.gang, value);
   if (!absl::IsNotFound(group.status())) return group;
   const std::string path = PathOf(request, request.gang);
   const absl::StatusOr<Json> pod = hands.Ask(HttpMethod::kGet, path);
@@ -132,19 +154,24 @@ absl::StatusOr<Json> SetHold(const HandsRequest& request, Hands& hands, HeldObje
     return absl::FailedPreconditionError(
         absl::StrCat("pod ", request.gang, " is a member of ", named, "; give that name"));
   }
-  return hands.Ask(HttpMethod::kPatch, path, kMergePatch, patch);
+  return hands.Ask(HttpMethod::kPatch, path, kMergePatch, HoldPatch(value));
 }
 
 // The objects written.
 absl::StatusOr<std::vector<Json>> SetHolds(const HandsRequest& request, const Json& value) {
   ASSIGN_OR_RETURN(Hands hands, Hands::Reach(request.client));
-  ASSIGN_OR_RETURN(std::vector<std::string> names, GangsTyped(request, hands));
-  const HeldObject may_be = IsPodTyped(request.gang) ? HeldObject::kPod : HeldObject::kAny;
   std::vector<Json> written;
-  HandsRequest one = request;
-  for (std::string& name : names) {
-    one.gang = std::move(name);
-    ASSIGN_OR_RETURN(written.emplace_back(), SetHold(one, hands, may_be, value));
+  if (!IsGroupTyped(request)) {
+    HandsRequest named = request;
+    named.gang = std::string(NameTyped(request.gang));
+    ASSIGN_OR_RETURN(written.emplace_back(), SetHold(named, hands, HowTyped(request.gang), value));
+    return written;
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, GroupsTyped(request, hands));
+  for (const std::string& name : names) {
+    absl::StatusOr<Json> held = SetGroupHold(request, hands, name, value);
+    RETURN_IF_ERROR(OnceFound(held.status()));
+    written.push_back(*std::move(held));
   }
   return written;
 }
@@ -166,7 +193,7 @@ absl::Status AddPodsThatStand(const HandsRequest& request, const std::string& na
     const std::string& pod_name = member["pod"].AsString();
     absl::StatusOr<Json> pod = hands.Ask(HttpMethod::kGet, PathOf(request, pod_name));
     if (absl::IsNotFound(pod.status())) continue;
-    RETURN_IF_ERROR(pod.status());
+    RETURN_IF_ERROR(OnceFound(pod.status()));
     if (!IsPodOf(gang, *pod)) {
       return absl::FailedPreconditionError(absl::StrCat(
           "pod ", pod_name, " is not the one that the scheduler knows by that name: it was made ",
@@ -181,16 +208,25 @@ absl::Status AddPodsThatStand(const HandsRequest& request, const std::string& na
   return absl::OkStatus();
 }
 
+// What to ask the scheduler for, one for each gang: never a name alone where a kind was typed.
+absl::StatusOr<std::vector<std::string>> GangsToAskFor(const HandsRequest& request, Hands& hands) {
+  if (!IsGroupTyped(request)) return std::vector{request.gang};
+  absl::StatusOr<std::vector<std::string>> names = GroupsTyped(request, hands);
+  // The scheduler itself knows more than PodGroups tell: "jobset/train".
+  if (absl::IsNotFound(names.status())) return std::vector{request.gang};
+  RETURN_IF_ERROR(names.status());
+  for (std::string& name : *names) name = absl::StrCat("podgroup.", kManipleGroup, "/", name);
+  return names;
+}
+
 // The pods that are gone.
 absl::StatusOr<std::vector<Json>> Requeue(const HandsRequest& request) {
   ASSIGN_OR_RETURN(Hands hands, Hands::Reach(request.client));
-  absl::StatusOr<std::vector<std::string>> names = GangsTyped(request, hands);
-  // The scheduler itself knows more than PodGroups tell: "pod/train-0".
-  if (absl::IsNotFound(names.status())) names = {request.gang};
-  RETURN_IF_ERROR(names.status());
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, GangsToAskFor(request, hands));
   std::vector<Json> pods;
-  for (const std::string& name : *names) {
-    RETURN_IF_ERROR(AddPodsThatStand(request, name, hands, pods));
+  for (const std::string& name : names) {
+    const absl::Status added = AddPodsThatStand(request, name, hands, pods);
+    RETURN_IF_ERROR(name == request.gang ? added : OnceFound(added));
   }
   if (pods.empty()) {
     return absl::FailedPreconditionError(
@@ -210,11 +246,24 @@ absl::StatusOr<std::vector<Json>> Requeue(const HandsRequest& request) {
     const bool is_gone =
         deleted.ok() || absl::IsNotFound(deleted.status()) || absl::IsAborted(deleted.status());
     if (!is_gone) {
-      return Annotate(deleted.status(), absl::StrCat(gone, " of ", pods.size(), " were deleted"));
+      return Annotate(OnceFound(deleted.status()),
+                      absl::StrCat(gone, " of ", pods.size(), " were deleted"));
     }
     ++gone;
   }
   return pods;
+}
+
+// The objects that `act` touches. The request is then of the namespace that was typed, if one was.
+template <typename Act>
+absl::StatusOr<std::vector<Json>> Touched(HandsRequest& request, const Act& act) {
+  const HandsRequest typed = request;
+  return LookFor(typed.namespace_name, typed.gang,
+                 [&](const std::string& in, const std::string& gang) {
+                   request.namespace_name = in;
+                   request.gang = gang;
+                   return act(request);
+                 });
 }
 
 // For a program; false = a person wants a sentence.
@@ -237,8 +286,9 @@ bool PrintedFor(const HandsRequest& request, const std::vector<Json>& objects) {
 }  // namespace
 
 int RunHold(const HandsRequest& given) {
-  const HandsRequest request = InItsNamespace(given);
-  const absl::StatusOr<std::vector<Json>> held = SetHolds(request, "true");
+  HandsRequest request = InItsNamespace(given);
+  const absl::StatusOr<std::vector<Json>> held =
+      Touched(request, [](const HandsRequest& meant) { return SetHolds(meant, "true"); });
   if (!held.ok()) return Complain(held.status().message());
   if (PrintedFor(request, *held)) return 0;
   for (const Json& object : *held) {
@@ -250,8 +300,9 @@ int RunHold(const HandsRequest& given) {
 }
 
 int RunRelease(const HandsRequest& given) {
-  const HandsRequest request = InItsNamespace(given);
-  const absl::StatusOr<std::vector<Json>> released = SetHolds(request, nullptr);
+  HandsRequest request = InItsNamespace(given);
+  const absl::StatusOr<std::vector<Json>> released =
+      Touched(request, [](const HandsRequest& meant) { return SetHolds(meant, nullptr); });
   if (!released.ok()) return Complain(released.status().message());
   if (PrintedFor(request, *released)) return 0;
   for (const Json& object : *released) {
@@ -262,8 +313,8 @@ int RunRelease(const HandsRequest& given) {
 }
 
 int RunRequeue(const HandsRequest& given) {
-  const HandsRequest request = InItsNamespace(given);
-  const absl::StatusOr<std::vector<Json>> pods = Requeue(request);
+  HandsRequest request = InItsNamespace(given);
+  const absl::StatusOr<std::vector<Json>> pods = Touched(request, Requeue);
   if (!pods.ok()) return Complain(pods.status().message());
   if (PrintedFor(request, *pods)) return 0;
   std::cout << request.namespace_name << "/" << request.gang << ": " << pods->size()

@@ -52,6 +52,11 @@ class Legend final {
   std::vector<std::string> names_;
 };
 
+// A scheduler of an older version tells only whether it is cordoned.
+std::string ClosedText(const Json& node) {
+  return node["schedulable"].AsBool() ? node["closed"].AsString() : "cordoned";
+}
+
 struct DrawnResource {
   std::string name;
   int64_t units = 0, taken = 0;
@@ -126,9 +131,10 @@ std::string NodeMap(const Json& nodes) {
         parts.push_back(absl::StrCat(name, name.empty() ? "" : " ", Drawn(*node, gpu, legend)));
       }
       const std::string& name = (*node)["name"].AsString();
+      const std::string closed = ClosedText(*node);
       absl::StrAppend(&lines, "  ", name, std::string(width - name.size() + 2, ' '),
                       absl::StrJoin(parts, "  "),
-                      (*node)["schedulable"].AsBool() ? "" : "  (cordoned)", "\n");
+                      closed.empty() ? "" : absl::StrCat("  (", closed, ")"), "\n");
     }
     absl::StrAppend(&out, domain.empty() ? "all nodes" : domain, ": ", taken.units(), " of ",
                     units.units(), " taken\n", lines);

@@ -74,20 +74,6 @@ absl::StatusOr<absl::Time> ParseMoment(absl::string_view text, absl::Time from) 
       absl::StrCat("--at \"", text, "\": a time such as 2026-01-31T12:00:00Z or 2h was expected"));
 }
 
-// "namespace/name" of the gangs that the user calls so. REQUIRES: the cluster's objects.
-std::vector<std::string> GangsNamed(const std::string& typed, const std::string& space,
-                                    const std::vector<Json>& cluster) {
-  if (IsNamedItself(typed)) return {absl::StrCat(space, "/", NameTyped(typed))};
-  std::vector<Json> groups;
-  std::ranges::copy_if(cluster, std::back_inserter(groups), [&space](const Json& object) {
-    return object["kind"].AsString() == "PodGroup" &&
-           object["metadata"]["namespace"].AsString() == space;
-  });
-  std::vector<std::string> names = StandInsTyped(typed, groups);
-  for (std::string& name : names) name = absl::StrCat(space, "/", name);
-  return names.empty() ? std::vector{typed} : names;
-}
-
 absl::StatusOr<WhatIfQuestion> QuestionOf(const WhatIfRequest& request,
                                           const SchedulerConfig& config) {
   WhatIfQuestion question;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <iostream>
 #include <iterator>
+#include <optional>
 #include <set>
 
 #include "absl/status/statusor.h"
@@ -23,6 +24,7 @@
 #include "scheduler/cli/listing.h"
 #include "scheduler/cli/node_map.h"
 #include "scheduler/cli/selected_names.h"
+#include "scheduler/cli/typed_gang.h"
 #include "scheduler/cli/usage_table.h"
 
 namespace maniple {
@@ -129,8 +131,13 @@ std::string TargetOf(absl::string_view page, const std::string& ns, const std::s
 int Explain(const Asked& asked) {
   const ViewRequest& view = asked.view;
   const std::string ns = NamespaceFor(asked.common.client, view.namespace_name);
-  return Show(asked, TargetOf("/explain", ns, view.name),
-              [](const Json& gang) { return Explanation(gang, absl::Now()); });
+  SchedulerClient client(asked.common.client);
+  const auto of = [&client](const std::string& in, const std::string& typed) {
+    return client.Ask(TargetOf("/explain", in, typed));
+  };
+  return ShowAnswer(
+      asked, [&] { return LookFor(ns, view.name, of); },
+      [](const Json& gang) { return Explanation(gang, absl::Now()); });
 }
 
 int Gangs(const Asked& asked) {
@@ -153,7 +160,12 @@ absl::StatusOr<Json> AskForLog(SchedulerClient& client, const std::string& ns,
   ASSIGN_OR_RETURN(Json log, client.Ask(TargetOf("/log", ns, name)));
   if (name.empty() || log["items"].size() > 0) return log;
   const absl::StatusOr<Json> gang = client.Ask(TargetOf("/explain", ns, name));
-  if (absl::IsNotFound(gang.status())) return log;
+  if (absl::IsNotFound(gang.status())) {
+    const std::optional<NamespacedName> other = NamespaceTyped(name);
+    if (!other.has_value()) return log;
+    const absl::StatusOr<Json> there = AskForLog(client, other->namespace_name, other->name);
+    return there.ok() ? there : log;
+  }
   RETURN_IF_ERROR(gang.status());
   const std::string& meant = (*gang)["name"].AsString();
   if (meant == name) return log;

@@ -4,8 +4,11 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "api/gpu/gpu_resource.h"
 #include "plugins/framework/place_label.h"
+#include "plugins/framework/reasons.h"
 #include "scheduler/cycle/topology/topology.h"
 #include "scheduler/loop/desk/expected_ends.h"
 #include "scheduler/loop/desk/standing_of.h"
@@ -66,6 +69,27 @@ std::string NvlinkOf(const NodeView& node, const Tables& tables) {
   return "";
 }
 
+// What Kubernetes itself keeps pods away by; other taints are for somebody to tolerate. "" = it
+// does not.
+std::string KeptAwayText(const std::vector<Taint>& taints) {
+  for (const Taint& taint : taints) {
+    absl::string_view what = taint.key;
+    if (taint.effect == TaintEffect::kPreferNoSchedule) continue;
+    if (!absl::ConsumePrefix(&what, "node.kubernetes.io/")) continue;
+    if (what == "unschedulable") return "cordoned";
+    return absl::StrReplaceAll(what, {{"-", " "}});  // "not ready"
+  }
+  return "";
+}
+
+std::string ClosedText(const NodeClass& node, int64_t free_pods) {
+  if (node.unschedulable) return std::string(SpecOf(kReasonUnschedulable).sentence);
+  if (std::string away = KeptAwayText(node.taints); !away.empty()) return away;
+  const ReasonId gpus = ReasonOf(node.gpus.condition);
+  if (gpus != kReasonNone) return std::string(SpecOf(gpus).sentence);
+  return free_pods > 0 ? "" : "no room for another pod";
+}
+
 NodeRow RowFor(NodeId node, const Snapshot& snapshot, const Topology* topology) {
   const Tables& tables = *snapshot.tables;
   const NodeBlock& block = *snapshot.blocks[BlockOf(node)];
@@ -76,6 +100,7 @@ NodeRow RowFor(NodeId node, const Snapshot& snapshot, const Topology* topology) 
   if (node_class != nullptr) {
     row.schedulable = !node_class->unschedulable;
     row.taints = node_class->taints;
+    row.closed = ClosedText(*node_class, block.Free(kPods)[at]);
     row.gpu_model = DeviceText(node_class->gpus);
   }
   if (topology != nullptr) row.path = PathOf({.block = block, .row = at}, *topology, tables);
@@ -161,6 +186,7 @@ GangView ClusterViews::ViewOf(const Case& c, const Leadership* leader) const {
       .source = {.kind = c.gang.spec.source.kind,
                  .name = c.gang.spec.source.name,
                  .part = c.gang.spec.source.part,
+                 .api_version = c.gang.spec.source.api_version,
                  .owner_kind = c.gang.foreign != nullptr ? c.gang.foreign->owner_kind : "",
                  .owner_name = c.gang.foreign != nullptr ? c.gang.foreign->owner_name : ""},
       .singleton = c.gang.key.dialect == GangDialect::kSingleton,

@@ -66,6 +66,7 @@ struct GangAskView {
 // The foreign group or owner that declares a gang.
 struct GangSourceView {
   std::string kind, name, part;  // kind "" = a PodGroup of a user declares it, or its only pod
+  std::string api_version;
   std::string owner_kind, owner_name;  // of that object's owner, "" = none that is known
 };
 

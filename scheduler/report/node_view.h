@@ -33,6 +33,7 @@ struct NodeRow {
   std::string nvlink;             // the label value of its NVLink domain; "" = no label
   std::string gpu_model;          // as DeviceText; "" = no label says
   bool schedulable = true;
+  std::string closed;  // why no pod that asks for GPUs starts on it now; "" = one may
   std::vector<Taint> taints;
   std::vector<NodeResourceView> resources;
   int64_t pods = 0;

@@ -170,6 +170,11 @@ def a_wrong_value_in_a_manifest_is_named_with_its_line(_):
             refused("maniple", "validate", here / name, says=name + says, lines=2, code=(1,))
 
 
+def a_configuration_with_a_second_document_is_refused(_):
+    with folder_of({"both.yaml": "apiVersion: config.maniple.dev/v1alpha1\nkind: SchedulerConfiguration\nfoo: 1\n---\na: b\n"}) as here:
+        refused("maniple", "validate", here / "both.yaml", says="expected one document, found 2", lines=2, code=(1,))
+
+
 def what_somebody_listens_on_is_left_to_them(_):
     with folder_of({"file": ""}) as here:
         socket, port = f"unix:{here}/admin.sock", free_ports(1)[0]
@@ -265,6 +270,7 @@ ROUGH_HANDLING = (
     addresses_that_cannot_be_are_refused_in_one_line,
     wrong_words_on_the_command_line_are_refused_in_one_line,
     a_wrong_value_in_a_manifest_is_named_with_its_line,
+    a_configuration_with_a_second_document_is_refused,
     a_folder_that_others_write_to_is_no_place_for_the_socket,
     what_other_machines_reach_needs_tls_or_a_word,
     mutual_tls_needs_all_its_files,

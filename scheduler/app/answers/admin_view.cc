@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "api/base/status_macros.h"
 #include "api/codec/quantity.h"
+#include "api/model/maniple_types.h"
 #include "api/proto/admin.pb.h"
 #include "scheduler/app/answers/admin_help.h"
 #include "scheduler/app/answers/admin_usage.h"
@@ -116,11 +117,9 @@ bool HasMember(const GangView& gang, absl::string_view pod) {
 bool IsDeclaredBy(const GangView& gang, absl::string_view kind, absl::string_view name) {
   if (kind.empty()) return false;
   if (IsKindTyped(kind, "Pod")) return HasMember(gang, name);
-  const auto is = [&](absl::string_view of_kind, absl::string_view of_name) {
-    return name == of_name && IsKindTyped(kind, of_kind);
-  };
-  return (!gang.singleton && is("PodGroup", gang.name)) || is(gang.source.kind, gang.source.name) ||
-         is(gang.source.owner_kind, gang.source.owner_name);
+  const GangSourceView& source = gang.source;
+  const bool by_owner = name == source.owner_name && IsKindTyped(kind, source.owner_kind);
+  return by_owner || (name == source.name && IsObjectTyped(kind, source.kind, source.api_version));
 }
 
 bool Waits(const GangView& gang) { return gang.position > 0 || gang.phase == "Waiting"; }
@@ -147,14 +146,18 @@ absl::StatusOr<const GangView*> FindGang(const ClusterView& view, absl::string_v
                                          absl::string_view name) {
   const std::pair<absl::string_view, absl::string_view> typed =
       absl::StrSplit(name, absl::MaxSplits('/', 1));
+  const bool is_bare = typed.second.empty();
+  // A PodGroup of ours goes before all else that is called so.
+  const bool ours = !is_bare && IsObjectTyped(typed.first, "PodGroup", kManipleApiVersion);
+  const absl::string_view group_name = ours ? typed.second : name;
   const GangView* by_member = nullptr;
   const GangView* alone = nullptr;  // a pod without a group; a group of its name goes before it
   for (const GangView& gang : view.gangs) {
     if (gang.namespace_name != namespace_name) continue;
-    if (gang.name == name && !gang.singleton) return &gang;
+    if (gang.name == group_name && !gang.singleton) return &gang;
     if (gang.name == name) alone = &gang;
-    const bool found = typed.second.empty() ? HasMember(gang, name)
-                                            : IsDeclaredBy(gang, typed.first, typed.second);
+    const bool found =
+        is_bare ? HasMember(gang, name) : IsDeclaredBy(gang, typed.first, typed.second);
     if (found && (by_member == nullptr || (!Waits(*by_member) && Waits(gang)))) by_member = &gang;
   }
   if (alone != nullptr) return alone;
@@ -194,6 +197,7 @@ void NodesInto(const ClusterView& view, pb::NodeList& out) {
     pb::Node& row = *out.add_items();
     row.set_name(node.name);
     row.set_schedulable(node.schedulable);
+    row.set_closed(node.closed);
     row.set_pods(node.pods);
     row.set_gpu_model(node.gpu_model);
     for (const NodeResourceView& resource : node.resources) {

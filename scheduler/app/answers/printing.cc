@@ -176,6 +176,13 @@ std::string GangTable(const Json& gangs, absl::Time now) {
   return Table(rows);
 }
 
+// "no: its GPU driver is being upgraded". A scheduler of an older version tells no reason.
+std::string ScheduledText(const Json& node) {
+  const std::string& closed = node["closed"].AsString();
+  if (!closed.empty()) return absl::StrCat("no: ", closed);
+  return node["schedulable"].AsBool() ? "yes" : "no";
+}
+
 std::vector<std::string> NodeCells(const Json& node) {
   std::vector<std::string> free;
   for (const Json& resource : node["resources"].items()) {
@@ -185,7 +192,7 @@ std::vector<std::string> NodeCells(const Json& node) {
                                 resource["allocatable"].AsString()));
   }
   return {node["name"].AsString(),
-          node["schedulable"].AsBool() ? "yes" : "no",
+          ScheduledText(node),
           OrDash(node["gpuModel"].AsString()),
           absl::StrCat(Number(node["pods"])),
           OrDash(absl::StrJoin(free, ", ")),

@@ -26,6 +26,7 @@ class Explain : public ::testing::Test {
     gang.source = {.kind = "PodGroup",
                    .name = "train",
                    .part = "",
+                   .api_version = "scheduling.x-k8s.io/v1alpha1",
                    .owner_kind = "PyTorchJob",
                    .owner_name = "big"};
     gang.pods = {{.pod = "train-worker-0", .node = "", .state = "pending"}};
@@ -75,16 +76,30 @@ TEST_F(Explain, FindsAGangByItsPodGroupByAPodAndByWhateverDeclaresIt) {
   for (const char* name :
        {"train-1a2b3c4d", "train-worker-0", "pod/train-worker-0", "podgroup/train",
         "podgroups/train-1a2b3c4d", "pytorchjob/big", "PyTorchJobs/big", "po/train-worker-0",
-        "podgroup.scheduling.maniple.dev/train", "mpg/train", "pytorchjob.kubeflow.org/big"}) {
+        "podgroups.scheduling.x-k8s.io/train", "podgroup.v1alpha1.scheduling.x-k8s.io/train",
+        "podgroup.scheduling.maniple.dev/train-1a2b3c4d", "mpg/train",
+        "pytorchjob.kubeflow.org/big"}) {
     EXPECT_EQ(Found(name), "train-1a2b3c4d") << name;
   }
-  for (const char* name : {"pytorchjob/train", "job/train", "/train", "big", "pytorchjob/"}) {
+  for (const char* name :
+       {"pytorchjob/train", "job/train", "/train", "big", "pytorchjob/",
+        "podgroup.scheduling.maniple.dev/train", "podgroup.scheduling.x-k8s.io/train-1a2b3c4d"}) {
     EXPECT_EQ(Found(name), "") << name;
   }
 }
 
 TEST_F(Explain, OfSeveralGangsOfOneObjectTellsOfTheOneThatWaits) {
   EXPECT_EQ(Found("jobset/js"), "js-then");
+}
+
+TEST_F(Explain, AForeignPodGroupMayHaveTheNameOfOneOfOurs) {
+  GangView& ours = view_.gangs.emplace_back();
+  ours.namespace_name = "default";
+  ours.name = "train";
+  for (const char* name : {"train", "podgroup/train", "podgroups.scheduling.maniple.dev/train"}) {
+    EXPECT_EQ(Found(name), "train") << name;
+  }
+  EXPECT_EQ(Found("podgroups.scheduling.x-k8s.io/train"), "train-1a2b3c4d");
 }
 
 TEST_F(Explain, APodMayHaveTheNameOfAPodGroup) {

@@ -66,6 +66,14 @@ TEST(Capacity, LeavesOutWhatTakesNoPods) {
   EXPECT_EQ(capacity["items"].items()[0]["allocatable"].AsInt(), 8);
 }
 
+TEST(Capacity, LeavesOutNodesThatAreClosed) {
+  const Json nodes = Parsed(
+      absl::StrCat(R"({"items":[)", NodeWithGpus("", 8, R"(,"closed":"no room for another pod")"),
+                   ",", NodeWithGpus("", 2, R"(,"closed":"")"), "]}"));
+  const Json capacity = CapacityOf(nodes);
+  EXPECT_EQ(capacity["items"].items()[0]["pods"].AsInt(), 2) << capacity.Dump();
+}
+
 TEST(Capacity, OfACpuClusterIsEmpty) {
   EXPECT_EQ(CapacityOf(Parsed(R"({"items":[{"schedulable":true,"resources":[{"name":"cpu",
       "free":"4","allocatable":"4"}]}]})"))["items"]

@@ -18,7 +18,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The scheduler knows a pod "train-0" with the uid "known".
+// The scheduler knows a pod "train-0" with the uid "known", a pod "x" by itself, and the gang of a
+// foreign PodGroup "x".
 class HandsTest : public ::testing::Test {
  protected:
   HandsTest() {
@@ -27,7 +28,14 @@ class HandsTest : public ::testing::Test {
     gang.name = "train";
     gang.pods = {{.pod = "train-0", .node = "n", .state = "running", .uid = "known"}};
     ClusterView view;
-    view.gangs = {gang};
+    GangView alone = gang;
+    alone.name = "x";
+    alone.singleton = true;
+    alone.pods[0].pod = "x";
+    GangView foreign = gang;
+    foreign.name = "x-9f";
+    foreign.source = {.kind = "PodGroup", .name = "x", .api_version = "scheduling.x-k8s.io/v1"};
+    view.gangs = {gang, alone, foreign};
     server_ = *AdminServer::Start(
         {.address = address_},
         {.view = [shared = std::make_shared<ClusterView>(view)] { return shared; }});
@@ -49,6 +57,15 @@ class HandsTest : public ::testing::Test {
     return HttpReply(
         "200 OK", absl::StrCat(R"({"kind": "Pod", "metadata": {"name": "train-0", "uid": ")", uid,
                                R"(", "ownerReferences": [{"controller": true}]}})"));
+  }
+
+  // What stands for the foreign PodGroup, as a list and alone.
+  static std::string StandIns() {
+    return HttpReply("200 OK", R"({"items": [{"metadata": {"name": "x-9f"}, "spec": {"source":
+        {"apiVersion": "scheduling.x-k8s.io/v1", "kind": "PodGroup", "name": "x"}}}]})");
+  }
+  static std::string StandIn() {
+    return HttpReply("200 OK", R"({"kind": "PodGroup", "metadata": {"name": "x-9f"}})");
   }
 
   const TempFolder folder_;
@@ -75,6 +92,50 @@ TEST_F(HandsTest, APodIsHeldWhateverASchedulerOfAnotherClusterSaysOfItsName) {
   const ScriptedReplies cluster({HttpReply("404 Not Found", "{}"), PodWithUid("other")});
   EXPECT_EQ(RunHold(On(cluster, "train-0")), 0);
   EXPECT_EQ(cluster.asked(), 3u);
+}
+
+TEST_F(HandsTest, AForeignPodGroupIsHeldByWhatStandsForIt) {
+  const char kHeld[] = "podgroup.scheduling.maniple.dev/x-9f\n";
+  const ScriptedReplies by_group({StandIns(), StandIn()});
+  EXPECT_EQ(Printed(RunHold, On(by_group, "podgroups.scheduling.x-k8s.io/x"), "name"), kHeld);
+  const ScriptedReplies by_kind({HttpReply("404 Not Found", "{}"), StandIns(), StandIn()});
+  EXPECT_EQ(Printed(RunHold, On(by_kind, "podgroup/x"), "name"), kHeld);
+}
+
+TEST_F(HandsTest, NoPodIsHeldInPlaceOfAPodGroup) {
+  const ScriptedReplies cluster(
+      {HttpReply("404 Not Found", "{}"), HttpReply("200 OK", R"({"items": []})"), PodWithUid("x")});
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(RunHold(On(cluster, "podgroup/train-0")), 1);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("is or stands for \"podgroup/train-0\""));
+  EXPECT_EQ(cluster.asked(), 2u);
+}
+
+TEST_F(HandsTest, RequeueOfAForeignPodGroupLeavesAPodOfItsName) {
+  const ScriptedReplies cluster({StandIns(), PodWithUid("known"), HttpReply("200 OK", "{}")});
+  EXPECT_EQ(Printed(RunRequeue, On(cluster, "podgroups.scheduling.x-k8s.io/x"), "name"),
+            "pod/train-0\n");
+  EXPECT_EQ(cluster.asked(), 3u);
+}
+
+TEST_F(HandsTest, AGangIsTakenWithItsNamespaceAsOutputsNameIt) {
+  const ScriptedReplies cluster({HttpReply("200 OK", R"({"items": []})"), StandIn()});
+  HandsRequest request = On(cluster, "default/x-9f");
+  request.namespace_name = "elsewhere";
+  EXPECT_EQ(Printed(RunHold, request, ""), "default/x-9f is on hold\n");
+  EXPECT_EQ(cluster.asked(), 2u);
+}
+
+TEST_F(HandsTest, NoNamespaceIsLookedIntoOnceAnObjectOfTheKindIsFound) {
+  const ScriptedReplies cluster(
+      {HttpReply("200 OK", R"({"items": [{"metadata": {"name": "x-9f"}, "spec": {"source":
+           {"apiVersion": "batch/v1", "kind": "Job", "name": "x"}}}]})"),
+       HttpReply("403 Forbidden", R"({"message": "not yours"})"), StandIn()});
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(RunHold(On(cluster, "job/x")), 1);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("not yours"));
+  EXPECT_EQ(cluster.asked(), 2u);
 }
 
 TEST_F(HandsTest, AProgramReadsWhichObjectsWereWrittenOrDeleted) {

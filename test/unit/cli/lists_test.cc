@@ -46,6 +46,7 @@ ClusterView OneNode() {
   node.resources = {{.resource = "memory",
                      .allocatable = Amount(int64_t{8} << 30),
                      .free = Amount(int64_t{6} << 30)}};
+  node.closed = "its GPU driver is being upgraded";
   ClusterView view;
   view.nodes = {node};
   return view;
@@ -74,6 +75,10 @@ TEST(Lists, EachDocumentOfAWatchedListBeginsWithItsMark) {
   EXPECT_THAT(Printed("queues -w", "yaml"), StartsWith("---\n"));
   EXPECT_THAT(Printed("queues -w", "json"), StartsWith("{"));
   EXPECT_THAT(Printed("queues", "yaml"), Not(StartsWith("---")));
+}
+
+TEST(Lists, NodesSayWhyNothingStartsThere) {
+  EXPECT_THAT(Printed("nodes", ""), HasSubstr("n1    no: its GPU driver is being upgraded  "));
 }
 
 TEST(Lists, WideNodesSayMemoryDomainAndTaints) {

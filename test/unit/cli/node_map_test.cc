@@ -44,6 +44,14 @@ TEST(NodeMap, DrawsALetterForEachGangByDomain) {
             "A default/big  B default/small\n");
 }
 
+TEST(NodeMap, ANodeThatTakesNoPodsSaysWhy) {
+  NodeRow upgraded = GpuNode("n1", {}, 2, 2);
+  upgraded.closed = "its GPU driver is being upgraded";
+  EXPECT_EQ(MapOf({upgraded}),
+            "all nodes: 0 of 2 taken\n"
+            "  n1  ..  (its GPU driver is being upgraded)\n");
+}
+
 TEST(NodeMap, SlicesStandByProfile) {
   NodeRow node = GpuNode("m1", {}, 1, 1);
   node.resources.push_back({"nvidia.com/mig-1g.10gb", Amount(7), Amount(5), true});

@@ -53,6 +53,18 @@ TEST(ReasonsTable, NamesResourcesOfNodesAndOfPods) {
   EXPECT_EQ(text(ResourceId(1)), "insufficient made.up/{want} (want 8, have -2)");
 }
 
+TEST(ReasonsTable, WritesAmountsAsKubernetesDoes) {
+  Tables tables;
+  tables.resources = {{.name = "pods"}, {.name = "cpu"}, {.name = "memory"}};
+  const auto text = [&](Reason reason) { return ReasonText(reason, tables); };
+  EXPECT_EQ(text({.id = kReasonInsufficient, .resource = kCpu, .want = 20'000, .have = 1500}),
+            "insufficient cpu (want 20, have 1500m)");
+  EXPECT_EQ(text({.id = kReasonInsufficient, .resource = kMemory, .want = int64_t{2} << 40}),
+            "insufficient memory (want 2Ti, have 0)");
+  EXPECT_EQ(text({.id = kReasonFilledByGang, .resource = kCpu, .have = 1000}),
+            "cpu for only 1000 of this gang's pods");
+}
+
 TEST(ReasonsTable, NamesTaintsAsTheyAre) {
   const Tables tables = SomeTables();
   EXPECT_EQ(ReasonText({.id = kReasonTaint, .taint = TaintKeyId(1)}, tables),

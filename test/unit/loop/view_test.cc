@@ -98,6 +98,29 @@ TEST(LoopView, ANodeTellsWhatItsGpusAre) {
   EXPECT_TRUE(one_each("sliced"));
 }
 
+TEST(LoopView, ANodeOnWhichNoPodWithGpusStartsTellsWhy) {
+  LoopDriver d;
+  const char* kProduct = "nvidia.com/gpu.product";
+  d.Put(MakeNode("open").Gpu(8).Label(kProduct, "H100"));
+  d.Put(MakeNode("cordoned").Gpu(8).Cordoned());
+  d.Put(MakeNode("away").Gpu(8).WithTaint("node.kubernetes.io/not-ready"));
+  d.Put(MakeNode("kept").Gpu(8).WithTaint("team", "a"));
+  d.Put(MakeNode("changing").Gpu(8).Label("nvidia.com/mig.config.state", "pending"));
+  d.Put(MakeNode("invalid").Gpu(8).Label(kProduct, "H100-MIG-INVALID"));
+  d.Put(MakeNode("full").Gpu(8).Pods(1).Label("alone", "yes"));
+  d.Put(MakePod("one").Gpu(1).Selector("alone", "yes"));
+  d.Settle(absl::Seconds(1));
+  const ClusterViewPtr view = d.loop().View(d.now);
+  const auto closed = [&view](const char* name) { return NodeOf(*view, name).closed; };
+  EXPECT_EQ(closed("open"), "");
+  EXPECT_EQ(closed("kept"), "") << "whoever tolerates the taint starts";
+  EXPECT_EQ(closed("cordoned"), "cordoned");
+  EXPECT_EQ(closed("away"), "not ready");
+  EXPECT_EQ(closed("changing"), "its GPUs are being repartitioned");
+  EXPECT_EQ(closed("invalid"), "its GPUs are sliced in a way that their plugin refuses");
+  EXPECT_EQ(closed("full"), "no room for another pod");
+}
+
 TEST(LoopView, AGangThatSaysHowLongItRunsHasAnEndAndItsSuccessorAStart) {
   ReservationWorld w(2);
   w.Queue("q", 16);

@@ -94,7 +94,7 @@ TEST(NodeResourcesFit, NamesTheGpuFirstAndCountsAbsentAsNone) {
   EXPECT_EQ(Answer(MakeNode("n1"), MakePod("p").Wants("example.com/fpga", 1)),
             "insufficient example.com/fpga (want 1, have 0)");
   EXPECT_EQ(Answer(MakeNode("n1").Cpu(1), MakePod("p").Cpu(1001)),
-            "insufficient cpu (want 1001, have 1000)");
+            "insufficient cpu (want 1001m, have 1)");
   EXPECT_EQ(Answer(MakeNode("n1").Pods(0), MakePod("p")), "insufficient pods (want 1, have 0)");
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -33,6 +34,14 @@ std::vector<std::string> Lines(const std::vector<ManifestFile>& files) {
 }
 
 std::vector<std::string> LinesOf(const std::string& text) { return Lines({{"f.yaml", text}}); }
+
+// Without the notes on kinds that nobody checks.
+std::vector<std::string> CheckedLinesOf(const std::string& text) {
+  std::vector<std::string> lines = LinesOf(text);
+  std::erase_if(lines,
+                [](const std::string& line) { return absl::StrContains(line, "are not checked"); });
+  return lines;
+}
 
 // A document of our group; `rest` follows "kind: …".
 std::string Ours(const std::string& kind, const std::string& name, const std::string& rest) {
@@ -84,6 +93,34 @@ TEST(Manifest, OtherKindsAreSkippedWithOneNote) {
   EXPECT_THAT(LinesOf("{apiVersion: v1, kind: ConfigMap, data: {a: b}}\n---\n{apiVersion: v1, "
                       "kind: ConfigMap}"),
               ElementsAre("note f.yaml:1: : objects of kind ConfigMap are not checked"));
+}
+
+TEST(Manifest, WhatIsCheckedOfPodsAndJobsIsSaidEachTime) {
+  const std::string job =
+      "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {parallelism: two}}\n";
+  EXPECT_THAT(
+      LinesOf(job + "---\n" + job),
+      ElementsAre(
+          "note f.yaml:1: : objects of kind Job are not checked, except for names and gangs",
+          HasSubstr("Job default/j is defined twice")));
+}
+
+TEST(Manifest, ObjectsOfAllKindsHaveNames) {
+  const auto said = [](const std::string& head, const std::string& metadata) {
+    return CheckedLinesOf(absl::StrCat("{apiVersion: ", head, metadata, "}"));
+  };
+  for (const char* head : {"v1, kind: Pod", "v1, kind: ConfigMap", "batch/v1, kind: Job"}) {
+    EXPECT_THAT(said(head, ", metadata: {name: Bad_Name}"),
+                ElementsAre(HasSubstr("metadata.name: Invalid value: \"Bad_Name\"")));
+    EXPECT_THAT(said(head, ", metadata: {namespace: a}"),
+                ElementsAre(HasSubstr("metadata.name: Required value")));
+    EXPECT_THAT(said(head, ", metadata: {generateName: a-}"), IsEmpty());
+  }
+  EXPECT_THAT(said("v1, kind: Pod", ""), ElementsAre(HasSubstr("metadata.name: Required value")));
+  EXPECT_THAT(said("kustomize.config.k8s.io/v1beta1, kind: Kustomization", ""), IsEmpty());
+  EXPECT_THAT(said("rbac.authorization.k8s.io/v1, kind: ClusterRole",
+                   ", metadata: {name: \"system:node\"}"),
+              IsEmpty());
 }
 
 TEST(Manifest, ItemsOfAListAreChecked) {
@@ -167,21 +204,22 @@ std::string Member(const std::string& group, const std::string& more, const std:
 TEST(Manifest, PodsThatJoinAGangAreHeldAgainstIt) {
   const std::string group = Ours("PodGroup", "g", "spec: {minMember: 1, subGroups: [{name: w}]}");
   const std::string worker = ", scheduling.maniple.dev/sub-group: w";
-  EXPECT_THAT(LinesOf(group + Member("g", worker, "schedulerName: maniple")), IsEmpty());
+  EXPECT_THAT(CheckedLinesOf(group + Member("g", worker, "schedulerName: maniple")), IsEmpty());
   EXPECT_THAT(LinesOf(group + Member("g", ", scheduling.maniple.dev/sub-group: x",
                                      "schedulerName: maniple")),
               Contains(HasSubstr("PodGroup default/g has no sub-group x")));
-  EXPECT_THAT(LinesOf(group + Member("h", "", "schedulerName: maniple")),
+  EXPECT_THAT(CheckedLinesOf(group + Member("h", "", "schedulerName: maniple")),
               ElementsAre(HasSubstr(
                   "note f.yaml:7: metadata.labels.scheduling.maniple.dev/pod-group: PodGroup "
                   "default/h is not among these files")));
-  EXPECT_THAT(LinesOf(group + Member("g", worker, "")),
+  EXPECT_THAT(CheckedLinesOf(group + Member("g", worker, "")),
               ElementsAre(HasSubstr("without schedulerName maniple is left to another scheduler")));
   const std::vector<ManifestFile> gold = {
       {"f.yaml", group + Member("g", worker, "schedulerName: maniple-gold")}};
-  EXPECT_THAT(ValidateManifests(gold), SizeIs(1));
-  EXPECT_THAT(ValidateManifests(gold, {"maniple", "maniple-gold"}), IsEmpty());
-  EXPECT_THAT(LinesOf(Member("h", "", "schedulerName: maniple")), IsEmpty());
+  // One is the note that no Pods are checked.
+  EXPECT_THAT(ValidateManifests(gold), SizeIs(2));
+  EXPECT_THAT(ValidateManifests(gold, {"maniple", "maniple-gold"}), SizeIs(1));
+  EXPECT_THAT(CheckedLinesOf(Member("h", "", "schedulerName: maniple")), IsEmpty());
 }
 
 TEST(Manifest, AGangWithTooFewMembersInItsFilesIsNoted) {
@@ -189,8 +227,8 @@ TEST(Manifest, AGangWithTooFewMembersInItsFilesIsNoted) {
       "---\n{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {parallelism: 3, "
       "template: {metadata: "
       "{labels: {scheduling.maniple.dev/pod-group: g}}, spec: {schedulerName: maniple}}}}\n";
-  EXPECT_THAT(LinesOf(Ours("PodGroup", "g", "spec: {minMember: 3}") + job), IsEmpty());
-  EXPECT_THAT(LinesOf(Ours("PodGroup", "g", "spec: {minMember: 4}") + job),
+  EXPECT_THAT(CheckedLinesOf(Ours("PodGroup", "g", "spec: {minMember: 3}") + job), IsEmpty());
+  EXPECT_THAT(CheckedLinesOf(Ours("PodGroup", "g", "spec: {minMember: 4}") + job),
               ElementsAre("note f.yaml:5: spec.minMember: 3 of 4 members are among these files"));
 }
 
