@@ -59,11 +59,12 @@ ResourceAmounts AskedBy(const absl::btree_map<ShapeId, int64_t>& pods, const Clu
   return out;
 }
 
-// A PodGroup that stood for a gang which nobody declares any more keeps its last status.
+// A PodGroup that stands for a gang which nobody has declared yet keeps what an earlier leader
+// wrote: the kind of its source may be heard of later.
 bool HasStatus(const Gang& gang) {
   if (gang.key.dialect != GangDialect::kManiple || !gang.group_exists) return false;
   if (gang.foreign != nullptr) return gang.stand_in.has_value();
-  return gang.spec.source.empty() || !gang.members.empty();
+  return gang.spec.source.empty() || gang.source_is == SourceIs::kGone || !gang.members.empty();
 }
 
 }  // namespace
