@@ -45,11 +45,17 @@ std::optional<Standing> Standings::StandingOf(const Case& c) const {
   if (standing.has_value() && !problem.empty() && standing->reason != WaitReason::kInvalidSpec) {
     absl::StrAppend(&standing->message, "; no other pod of it starts: ", problem);
   }
-  if (!standing.has_value() || !charges_.unadmitted().contains(c.gang.id)) return standing;
+  if (!standing.has_value() || !RunsUncharged(c)) return standing;
   if (const std::string why = desk_.directory.WhyNotCharged(c.gang); !why.empty()) {
     absl::StrAppend(&standing->message, "; ", why);
   }
   return standing;
+}
+
+bool Standings::RunsUncharged(const Case& c) const {
+  if (charges_.unadmitted().contains(c.gang.id)) return true;
+  const std::optional<std::string>& admitted = c.gang.admitted_queue;
+  return admitted.has_value() && !admitted->empty() && !desk_.directory.Has(*admitted);
 }
 
 std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {

@@ -15,6 +15,7 @@ namespace maniple {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kModel[] = "example.com/model";
 
@@ -402,6 +403,29 @@ TEST_F(LoopQuotaTest, GangsThatAQueueIsNotChargedForAreCountedThere) {
   EXPECT_THAT(d_.StatusOf("theirs").message,
               testing::HasSubstr("it is charged to no Queue: queue \"q\" does not admit"));
   EXPECT_EQ(Used("q", ""), "0");
+}
+
+TEST_F(LoopQuotaTest, WhatRunsInADeletedQueueSaysThatNobodyIsCharged) {
+  d_.api.Put(MakeNode("n").Cpu(100));
+  PutQueue("q", {In("", "cpu", 9000)});
+  Submit("g", "q", Pods("g", 2, 1000));
+  d_.Settle(absl::Minutes(1));
+  ASSERT_EQ(d_.Bound("g"), 2);
+  constexpr char kNobody[] = "it is charged to no Queue: queue \"q\" does not exist";
+  const auto told = [this] { return d_.StatusOf("g").message + "\n" + d_.ViewOf("g")->message; };
+  EXPECT_THAT(told(), Not(HasSubstr("charged")));
+  d_.api.Delete(ResourceKind::kQueue, "q");
+  d_.Settle(absl::Minutes(1));
+  EXPECT_EQ(d_.StatusOf("g").reason, "Bound");
+  EXPECT_THAT(d_.StatusOf("g").message, HasSubstr(kNobody));
+  EXPECT_THAT(d_.ViewOf("g")->message, HasSubstr(kNobody));
+  d_.Restart();
+  d_.Settle(absl::Minutes(1));
+  EXPECT_THAT(d_.ViewOf("g")->message, HasSubstr(kNobody));
+  PutQueue("q", {In("", "cpu", 9000)});
+  d_.Settle(absl::Minutes(1));
+  EXPECT_THAT(told(), Not(HasSubstr("charged")));
+  EXPECT_EQ(Used("q", ""), "2");
 }
 
 // A scheduler that was stopped for a while hears of both at once.
