@@ -332,7 +332,9 @@ void Reporter::CountInQueue(const Case& c, const std::optional<Standing>& standi
   QueueCount count;
   const GangPhase phase = standing.has_value() ? standing->phase : GangPhase::kPending;
   const bool ended = phase == GangPhase::kCompleted || phase == GangPhase::kFailed;
-  if (phase == GangPhase::kRunning) {
+  // What is left of a gang that has lost members holds nodes.
+  const bool is_left = c.record.quorum_reached_at.has_value() && c.assembly.counts.bound > 0;
+  if (phase == GangPhase::kRunning || is_left) {
     count.running = 1;
   } else if (!ended) {
     count.pending = 1;
