@@ -43,7 +43,8 @@ std::string LaneOf(const Gang& gang) {
 bool CannotStart(WaitReason reason) {
   return reason == WaitReason::kNeverFits || reason == WaitReason::kInvalidSpec ||
          reason == WaitReason::kQueueNotFound || reason == WaitReason::kQueueInactive ||
-         reason == WaitReason::kNamespaceNotAllowed;
+         reason == WaitReason::kQueueStopped || reason == WaitReason::kNamespaceNotAllowed ||
+         reason == WaitReason::kExceedsMaxQuota;
 }
 
 // The sum of the requests of so many pods of each shape.

@@ -14,8 +14,10 @@
 namespace maniple {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr char kModel[] = "example.com/model";
 
@@ -439,6 +441,20 @@ TEST_F(LoopQuotaTest, APodThatIsSeenOnANodeAfterItsPodGroupWentIsCharged) {
   d_.api.Delete(ResourceKind::kPodGroup, "g");
   Settle();
   EXPECT_EQ(Used("q", ""), "4");
+}
+
+// Only reasons of other stages had an event.
+TEST_F(LoopQuotaTest, OneEventSaysThatAQueueIsTooSmallOrStopped) {
+  d_.api.Put(MakeNode("n").Cpu(100));
+  PutQueue("small", {In("", "cpu", 4000)});
+  Queue stopped = NewQueue("stopped", {In("", "cpu", 4000)});
+  stopped.stop = StopPolicy::kHold;
+  d_.api.Put(stopped);
+  Submit("huge", "small", Pods("huge", 1, 5000));
+  Submit("kept", "stopped", Pods("kept", 1, 1000));
+  d_.Settle(absl::Minutes(1));
+  EXPECT_THAT(d_.api.events_created(), Contains(StartsWith("ExceedsMaxQuota on huge")).Times(1));
+  EXPECT_THAT(d_.api.events_created(), Contains(StartsWith("QueueStopped on kept")).Times(1));
 }
 
 // They were told numbers alone, and that they could never start.
