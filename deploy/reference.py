@@ -83,7 +83,7 @@ Conditions of a PodGroup bear these reasons, too: `MembersReady` (as many pods e
 | `PodGroupRefused` | what declares the gang, or a pod | The API server takes no PodGroup that stands for it, and why. The gang starts all the same. |
 | `PriorityUnclear` | PodGroup | Its PriorityClass does not exist, or its pods differ in priority without one; the highest among them counts. |
 | `MigConfigProposed`, `MigConfigChanged`, `MigConfigOverdue` | node | Its GPUs would be divided anew, are to be, or were not in time. |
-| each reason above | PodGroup, pod without one | The gang cannot start before somebody changes something. |
+| `InvalidSpec`, `QueueNotFound`, `QueueInactive`, `QueueStopped`, `NamespaceNotAllowed`, `ExceedsMaxQuota`, `NeverFits` | PodGroup, pod without one | The gang cannot start before somebody changes something. |
 """
 
 

@@ -87,6 +87,14 @@ struct StandIn {
   friend bool operator==(const StandIn&, const StandIn&) = default;
 };
 
+// Whether another object declares the gang for which a PodGroup of ours stands. kUnknown and kGone
+// are problems of the gang: nobody declares it.
+enum class SourceIs : uint8_t {
+  kFine,     // declared; or a user's own PodGroup, which stands for nobody
+  kUnknown,  // nobody has declared it since this process began to look
+  kGone,     // it was declared, and is no more
+};
+
 struct Gang {
   GangId id;
   GangKey key;
@@ -102,8 +110,9 @@ struct Gang {
   std::string group_resource_version;  // "" = there is no PodGroup to write to
   int64_t group_generation = 0;
   absl::Time created = absl::InfinitePast();  // of the PodGroup, or of the pod of a singleton
-  bool on_hold = false;     // its PodGroup, or only pod, says that it may not start
-  std::string problem;      // not empty: the PodGroup is invalid, and why
+  bool on_hold = false;  // its PodGroup, or only pod, says that it may not start
+  std::string problem;   // not empty: the PodGroup is invalid, and why
+  SourceIs source_is = SourceIs::kFine;
   std::string awaited;      // by a member, of a gang that is not declared: "PodGroup train (…)"
   std::string passed_over;  // marks of its pods that name other gangs, for people; "" = none
   // Singletons: minMember 1, queue from the label. If the PodGroup is gone or cannot be read, or a

@@ -191,7 +191,7 @@ GangView ClusterViews::ViewOf(const Case& c, const Leadership* leader) const {
                  .owner_name = c.gang.foreign != nullptr ? c.gang.foreign->owner_name : ""},
       .singleton = c.gang.key.dialect == GangDialect::kSingleton,
       .priority = c.gang.priority,
-      .min_member = c.gang.spec.min_member,
+      .min_member = QuorumOf(c.gang.spec),
       .quorum_met = c.record.quorum_met,
       .members = KnownAssembly(c).counts,
       .created = CreatedAt(c.gang),

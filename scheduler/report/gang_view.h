@@ -75,7 +75,8 @@ struct GangView {
   std::string unnamed;  // "b/head": the gang that the message calls one of another namespace
   GangSourceView source;
   bool singleton = false;
-  int32_t priority = 0, min_member = 0;
+  int32_t priority = 0;
+  int32_t min_member = 0;  // its quorum: that of its sub-groups together, if these are more
   int32_t quorum_met = 0;  // as large as it was when it stood last; 0: not known
   MemberCounts members;
   absl::Time created = absl::InfinitePast();

@@ -17,6 +17,13 @@ struct ConditionText {
   absl::string_view message;
 };
 
+// What is left of a quorum that has lost members is charged, too.
+bool ReservesQuota(const StatusFacts& facts) {
+  const GangPhase phase = facts.standing.phase;
+  const bool is_left = facts.quorum_reached_at.has_value() && facts.assembly.counts.bound > 0;
+  return phase == GangPhase::kRunning || phase == GangPhase::kBinding || is_left;
+}
+
 // Whether two lists of conditions differ in numbers at most.
 bool SameNews(const std::vector<Condition>& a, const std::vector<Condition>& b) {
   return std::ranges::equal(a, b, [](const Condition& x, const Condition& y) {
@@ -74,9 +81,15 @@ PodGroupStatus MakeGroupStatus(const StatusFacts& facts, const PodGroupStatus& b
 
   const bool bound = standing.phase == GangPhase::kRunning;
   const bool ready = facts.assembly.members_ready;
+  // A later leader takes the time of the condition for the beginning of a first binding.
+  if (before.quorum_reached_at.has_value() && !facts.quorum_reached_at.has_value()) {
+    std::erase_if(status.conditions, [](const Condition& condition) {
+      return condition.type == kConditionQuotaReserved;
+    });
+  }
   std::vector<ConditionText> texts = {
       {kConditionMembersReady, ready, ready ? "QuorumExists" : reason, facts.assembly.lacking},
-      {kConditionQuotaReserved, bound || standing.phase == GangPhase::kBinding,
+      {kConditionQuotaReserved, ReservesQuota(facts),
        ended ? absl::string_view(GangPhaseName(standing.phase)) : reason, ""},
       {kConditionScheduled, bound || standing.phase == GangPhase::kCompleted, reason,
        standing.message}};

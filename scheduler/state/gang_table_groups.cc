@@ -18,6 +18,13 @@ std::string ProblemOf(const PodGroup& group) {
                       ", which declares no gang now");
 }
 
+// The source of a gang that no other object declares, as its PodGroup says now.
+SourceIs SourceOf(const Gang& before, const PodGroup& group) {
+  if (group.spec.source.empty()) return SourceIs::kFine;
+  const bool same = before.group_uid == group.meta.uid && before.spec.source == group.spec.source;
+  return same && before.source_is == SourceIs::kGone ? SourceIs::kGone : SourceIs::kUnknown;
+}
+
 }  // namespace
 
 void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
@@ -38,6 +45,7 @@ void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
                     gang.group_generation == group.meta.generation;
   gang.group_resource_version = group.meta.resource_version;
   if (same) return;
+  gang.source_is = SourceOf(gang, group);
   const std::vector<SubGroup> sub_groups = std::exchange(gang.spec, group.spec).sub_groups;
   // Another PodGroup of the same name: no member has succeeded for it yet.
   if (gang.group_uid != group.meta.uid) gang.cleaned = CleanedMembers{};
@@ -104,6 +112,7 @@ void GangTable::SetForeign(const GangKey& key, std::shared_ptr<const ForeignGang
   gang.group_uid = uid;
   gang.created = foreign->created;
   gang.problem = foreign->problem;
+  gang.source_is = SourceIs::kFine;
   gang.foreign = std::move(foreign);
   gang.brings_quota = gang.foreign->brings_quota;
   // What runs stays the gang that it was while its declaration makes no sense.
@@ -131,6 +140,7 @@ void GangTable::Undeclare(Gang& gang, Delta& delta) {
   gang.group_uid = stand_in->uid;
   const std::vector<SubGroup> sub_groups = std::exchange(gang.spec, stand_in->spec).sub_groups;
   gang.problem = ProblemOf({.spec = gang.spec});
+  gang.source_is = SourceIs::kGone;
   Rerank(gang, sub_groups);
   Derive(gang);
   delta.gangs_changed.insert(gang.id);
@@ -157,6 +167,7 @@ void GangTable::RefuseGroup(const GangKey& key, absl::string_view uid, absl::str
   gang.group_exists = true;
   gang.group_uid = std::string(uid);
   gang.problem = problem.empty() ? "the PodGroup cannot be read" : std::string(problem);
+  gang.source_is = SourceIs::kFine;
   Derive(gang);
   delta.gangs_changed.insert(gang.id);
 }
@@ -180,6 +191,7 @@ void GangTable::RemoveGroup(const GangKey& key, absl::string_view uid, Delta& de
   gang->group_resource_version.clear();
   gang->group_generation = 0;
   gang->problem.clear();
+  gang->source_is = SourceIs::kFine;
   gang->cleaned = CleanedMembers{};
   Derive(*gang);
   delta.gangs_changed.insert(gang->id);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/time_text.h"
+#include "scheduler/state/gang_members.h"
 
 namespace maniple {
 
@@ -40,6 +41,22 @@ std::vector<std::string> NodesOf(const Case& c, const ClusterState& state) {
     if (std::string node = NodeOf(c, member, state); !node.empty()) nodes.insert(std::move(node));
   }
   return {nodes.begin(), nodes.end()};
+}
+
+absl::string_view ProblemToTell(const Gang& gang) {
+  const PodGroupStatus& status = gang.status;
+  // An earlier leader has seen it declared, or it would have written that nobody declares it.
+  const bool told =
+      !status.phase.empty() && status.reason != WaitReasonName(WaitReason::kInvalidSpec);
+  const bool was_declared =
+      gang.source_is == SourceIs::kGone || (gang.source_is == SourceIs::kUnknown && told);
+  const bool rests = was_declared && std::ranges::none_of(gang.members, IsLive);
+  return rests ? absl::string_view() : absl::string_view(gang.problem);
+}
+
+bool StaysFailed(const Gang& gang) {
+  return gang.source_is != SourceIs::kFine && gang.members.empty() &&
+         gang.status.phase == GangPhaseName(GangPhase::kFailed);
 }
 
 namespace {

@@ -65,7 +65,9 @@ class QueueDirectory final {
                                            const std::string& namespace_name) const;
   // Whether the Queue exists and lets in gangs of the namespace, whatever else is wrong with it.
   [[nodiscard]] bool Admits(const std::string& queue, const std::string& namespace_name) const;
-  // Why no quota pays for a gang that runs without having been admitted; "" = it names no Queue.
+  [[nodiscard]] bool Has(const std::string& queue) const { return by_name_.contains(queue); }
+  // Why no quota pays for a gang that runs without having been admitted, or was admitted to a Queue
+  // that is gone; "" = it names no Queue.
   [[nodiscard]] std::string WhyNotCharged(const Gang& gang) const;
   void Count(GangId gang, const std::string& queue, const QueueCount& count);  // "" = none
   // For additions; "" = of gangs without a Queue.

@@ -43,7 +43,8 @@ std::string LaneOf(const Gang& gang) {
 bool CannotStart(WaitReason reason) {
   return reason == WaitReason::kNeverFits || reason == WaitReason::kInvalidSpec ||
          reason == WaitReason::kQueueNotFound || reason == WaitReason::kQueueInactive ||
-         reason == WaitReason::kNamespaceNotAllowed;
+         reason == WaitReason::kQueueStopped || reason == WaitReason::kNamespaceNotAllowed ||
+         reason == WaitReason::kExceedsMaxQuota;
 }
 
 // For a pod without a PodGroup. A condition says the same of several reasons.
@@ -66,11 +67,12 @@ ResourceAmounts AskedBy(const absl::btree_map<ShapeId, int64_t>& pods, const Clu
   return out;
 }
 
-// A PodGroup that stood for a gang which nobody declares any more keeps its last status.
+// A PodGroup that stands for a gang which nobody has declared yet keeps what an earlier leader
+// wrote: the kind of its source may be heard of later.
 bool HasStatus(const Gang& gang) {
   if (gang.key.dialect != GangDialect::kManiple || !gang.group_exists) return false;
   if (gang.foreign != nullptr) return gang.stand_in.has_value();
-  return gang.spec.source.empty() || !gang.members.empty();
+  return gang.spec.source.empty() || gang.source_is == SourceIs::kGone || !gang.members.empty();
 }
 
 }  // namespace
@@ -335,7 +337,9 @@ void Reporter::CountInQueue(const Case& c, const std::optional<Standing>& standi
   QueueCount count;
   const GangPhase phase = standing.has_value() ? standing->phase : GangPhase::kPending;
   const bool ended = phase == GangPhase::kCompleted || phase == GangPhase::kFailed;
-  if (phase == GangPhase::kRunning) {
+  // What is left of a gang that has lost members holds nodes.
+  const bool is_left = c.record.quorum_reached_at.has_value() && c.assembly.counts.bound > 0;
+  if (phase == GangPhase::kRunning || is_left) {
     count.running = 1;
   } else if (!ended) {
     count.pending = 1;

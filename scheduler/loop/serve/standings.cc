@@ -1,6 +1,7 @@
 #include "scheduler/loop/serve/standings.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/loop/desk/standing_of.h"
@@ -13,28 +14,56 @@ Standing PendingFor(const WaitingFor& waits) {
   return {GangPhase::kPending, waits.reason, waits.message, waits.unnamed};
 }
 
+// REQUIRES: fewer members are there than its quorum needs.
+Standing StandingOfLacking(const Case& c) {
+  const Assembly& assembly = c.assembly;
+  const bool newcomers = std::ranges::any_of(c.gang.members, [&](const Member& member) {
+    return (member.state == MemberState::kPending || member.state == MemberState::kGated) &&
+           c.record.evicted.has_value() && !c.record.evicted->members.contains(member.pod);
+  });
+  const bool failed = assembly.failed || StaysFailed(c.gang);
+  const GangPhase phase = failed ? GangPhase::kFailed : GangPhase::kWaiting;
+  if (c.record.evicted.has_value() && !newcomers) {
+    return {phase, c.record.evicted->reason,
+            absl::StrCat(c.record.evicted->why, ": ", assembly.lacking)};
+  }
+  std::string lacking = assembly.lacking;
+  if (assembly.counts.failed > 0) {
+    absl::StrAppend(&lacking, "; ", assembly.counts.failed, " failed");
+  }
+  return {phase, assembly.gated ? WaitReason::kSchedulingGated : WaitReason::kWaitingForMembers,
+          std::move(lacking)};
+}
+
 }  // namespace
 
 // None: the gang is ready and not decided yet, so that nothing true can be said.
 std::optional<Standing> Standings::StandingOf(const Case& c) const {
   std::optional<Standing> standing = StandingAsSuch(c);
   // What runs is what it was; only, nobody else of it starts.
-  if (standing.has_value() && !c.gang.problem.empty() &&
-      standing->reason != WaitReason::kInvalidSpec) {
-    absl::StrAppend(&standing->message, "; no other pod of it starts: ", c.gang.problem);
+  const absl::string_view problem = ProblemToTell(c.gang);
+  if (standing.has_value() && !problem.empty() && standing->reason != WaitReason::kInvalidSpec) {
+    absl::StrAppend(&standing->message, "; no other pod of it starts: ", problem);
   }
-  if (!standing.has_value() || !charges_.unadmitted().contains(c.gang.id)) return standing;
+  if (!standing.has_value() || !RunsUncharged(c)) return standing;
   if (const std::string why = desk_.directory.WhyNotCharged(c.gang); !why.empty()) {
     absl::StrAppend(&standing->message, "; ", why);
   }
   return standing;
 }
 
+bool Standings::RunsUncharged(const Case& c) const {
+  if (charges_.unadmitted().contains(c.gang.id)) return true;
+  const std::optional<std::string>& admitted = c.gang.admitted_queue;
+  return admitted.has_value() && !admitted->empty() && !desk_.directory.Has(*admitted);
+}
+
 std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
   const Assembly& assembly = c.assembly;
   const MemberCounts& counts = assembly.counts;
   const bool runs = counts.bound > 0 || c.record.binding.has_value();
-  if (!c.gang.problem.empty() && !runs) {
+  const bool troubled = !ProblemToTell(c.gang).empty();
+  if (troubled && !runs) {
     return Standing{GangPhase::kPending, WaitReason::kInvalidSpec, c.gang.problem};
   }
   if (!c.gang.group_exists) {
@@ -54,34 +83,18 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
         GangPhase::kCompleted, WaitReason::kBound,
         absl::StrCat(counts.succeeded, counts.succeeded == 1 ? " pod" : " pods", " succeeded")};
   }
-  if (assembly.need.Met() || !c.gang.problem.empty()) {
+  if (assembly.need.Met() || troubled) {
     Standing standing{GangPhase::kRunning, WaitReason::kBound,
                       BoundText(counts.bound + counts.succeeded,
                                 static_cast<int64_t>(NodesOf(c, desk_.state).size()))};
-    if (!c.gang.problem.empty()) return standing;
+    if (troubled) return standing;
     if (const std::optional<Standing> surplus = StandingOfSurplus(c)) {
       absl::StrAppend(&standing.message, "; the rest waits: ", surplus->message);
       standing.unnamed = surplus->unnamed;
     }
     return standing;
   }
-  if (!assembly.members_ready) {
-    const bool newcomers = std::ranges::any_of(c.gang.members, [&](const Member& member) {
-      return (member.state == MemberState::kPending || member.state == MemberState::kGated) &&
-             c.record.evicted.has_value() && !c.record.evicted->members.contains(member.pod);
-    });
-    const GangPhase phase = assembly.failed ? GangPhase::kFailed : GangPhase::kWaiting;
-    if (c.record.evicted.has_value() && !newcomers) {
-      return Standing{phase, c.record.evicted->reason,
-                      absl::StrCat(c.record.evicted->why, ": ", assembly.lacking)};
-    }
-    const std::string failed = counts.failed > 0
-                                   ? absl::StrCat(assembly.lacking, "; ", counts.failed, " failed")
-                                   : assembly.lacking;
-    return Standing{phase,
-                    assembly.gated ? WaitReason::kSchedulingGated : WaitReason::kWaitingForMembers,
-                    failed};
-  }
+  if (!assembly.members_ready) return StandingOfLacking(c);
   if (c.record.waiting == nullptr) return BehindAnother(c, ItemKind::kQuorum);
   Standing standing = PendingFor(*c.record.waiting);
   for (const std::string& trouble : {QuotaTrouble(c, standing.reason), EvictionTrouble(c),

@@ -18,6 +18,8 @@ class Standings final {
   [[nodiscard]] std::optional<Standing> StandingOfSurplus(const Case& c) const;
 
  private:
+  // Members are placed, and no Queue is charged: none lets the gang in, or it is gone that did.
+  [[nodiscard]] bool RunsUncharged(const Case& c) const;
   // The standing without regard to which Queue is charged.
   [[nodiscard]] std::optional<Standing> StandingAsSuch(const Case& c) const;
   // REQUIRES: volumes are being bound.

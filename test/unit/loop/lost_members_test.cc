@@ -47,6 +47,25 @@ TEST(LoopLostMembers, TheRoomOfALostMemberIsHeldForItsReplacement) {
   EXPECT_EQ(FindCondition(d.StatusOf("a").conditions, kConditionDisrupted)->status, "False");
 }
 
+// Its Queue counted it as pending, and its status said that no quota was reserved.
+TEST(LoopLostMembers, WhatIsLeftOfAGangIsChargedAndRunsAsTheStatusesSay) {
+  LoopDriver d;
+  d.Nodes(2, 8);
+  d.Put(ObjectUpserted{
+      Queue{.meta = {.name = "q", .uid = "q-1"},
+            .quotas = {{.resources = {{.resource = kGpuResource, .nominal = Amount(16)}}}}}});
+  d.Submit({.gang = "a", .pods = 2, .queue = "q"});
+  d.Settle(absl::Seconds(2));
+  d.api.Delete(ResourceKind::kPod, "a-1");
+  d.Settle(absl::Seconds(15));
+  ASSERT_EQ(d.StatusOf("a").reason, "QuorumLost");
+  const Condition* reserved = FindCondition(d.StatusOf("a").conditions, kConditionQuotaReserved);
+  ASSERT_NE(reserved, nullptr);
+  EXPECT_EQ(reserved->status, "True");
+  EXPECT_EQ(d.api.QueueStatus("q")["running"].AsInt(), 1);
+  EXPECT_EQ(d.api.QueueStatus("q")["pending"].AsInt(), 0);
+}
+
 // It took a place beside the room that was held, and the replacement could never come.
 TEST(LoopLostMembers, APodThatTheReplacementWillShunWaits) {
   constexpr char kHost[] = "kubernetes.io/hostname";

@@ -14,7 +14,10 @@
 namespace maniple {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr char kModel[] = "example.com/model";
 
@@ -404,6 +407,29 @@ TEST_F(LoopQuotaTest, GangsThatAQueueIsNotChargedForAreCountedThere) {
   EXPECT_EQ(Used("q", ""), "0");
 }
 
+TEST_F(LoopQuotaTest, WhatRunsInADeletedQueueSaysThatNobodyIsCharged) {
+  d_.api.Put(MakeNode("n").Cpu(100));
+  PutQueue("q", {In("", "cpu", 9000)});
+  Submit("g", "q", Pods("g", 2, 1000));
+  d_.Settle(absl::Minutes(1));
+  ASSERT_EQ(d_.Bound("g"), 2);
+  constexpr char kNobody[] = "it is charged to no Queue: queue \"q\" does not exist";
+  const auto told = [this] { return d_.StatusOf("g").message + "\n" + d_.ViewOf("g")->message; };
+  EXPECT_THAT(told(), Not(HasSubstr("charged")));
+  d_.api.Delete(ResourceKind::kQueue, "q");
+  d_.Settle(absl::Minutes(1));
+  EXPECT_EQ(d_.StatusOf("g").reason, "Bound");
+  EXPECT_THAT(d_.StatusOf("g").message, HasSubstr(kNobody));
+  EXPECT_THAT(d_.ViewOf("g")->message, HasSubstr(kNobody));
+  d_.Restart();
+  d_.Settle(absl::Minutes(1));
+  EXPECT_THAT(d_.ViewOf("g")->message, HasSubstr(kNobody));
+  PutQueue("q", {In("", "cpu", 9000)});
+  d_.Settle(absl::Minutes(1));
+  EXPECT_THAT(told(), Not(HasSubstr("charged")));
+  EXPECT_EQ(Used("q", ""), "2");
+}
+
 // A scheduler that was stopped for a while hears of both at once.
 TEST_F(LoopQuotaTest, APodThatIsSeenOnANodeAfterItsPodGroupWentIsCharged) {
   d_.api.Put(MakeNode("n").Cpu(100));
@@ -415,6 +441,20 @@ TEST_F(LoopQuotaTest, APodThatIsSeenOnANodeAfterItsPodGroupWentIsCharged) {
   d_.api.Delete(ResourceKind::kPodGroup, "g");
   Settle();
   EXPECT_EQ(Used("q", ""), "4");
+}
+
+// Only reasons of other stages had an event.
+TEST_F(LoopQuotaTest, OneEventSaysThatAQueueIsTooSmallOrStopped) {
+  d_.api.Put(MakeNode("n").Cpu(100));
+  PutQueue("small", {In("", "cpu", 4000)});
+  Queue stopped = NewQueue("stopped", {In("", "cpu", 4000)});
+  stopped.stop = StopPolicy::kHold;
+  d_.api.Put(stopped);
+  Submit("huge", "small", Pods("huge", 1, 5000));
+  Submit("kept", "stopped", Pods("kept", 1, 1000));
+  d_.Settle(absl::Minutes(1));
+  EXPECT_THAT(d_.api.events_created(), Contains(StartsWith("ExceedsMaxQuota on huge")).Times(1));
+  EXPECT_THAT(d_.api.events_created(), Contains(StartsWith("QueueStopped on kept")).Times(1));
 }
 
 // They were told numbers alone, and that they could never start.

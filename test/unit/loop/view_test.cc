@@ -45,6 +45,21 @@ TEST(LoopView, AGangTellsWhatItsMembersAskForUntilTheyEnd) {
   EXPECT_THAT(d.ViewOf("a")->asks, IsEmpty());
 }
 
+// It said "quorum is 1" beside "2 of 4 pods fit".
+TEST(LoopView, TheQuorumOfAGangIsThatOfItsSubGroupsIfTheseAreMore) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  PodGroup group = MakePodGroup("a").MinMember(1);
+  group.spec.sub_groups = {{.name = "x", .min_member = 2}, {.name = "y", .min_member = 2}};
+  d.Put(ObjectUpserted{group});
+  d.Settle(absl::Seconds(1));
+  EXPECT_EQ(d.ViewOf("a")->min_member, 4);
+  group.spec.min_member = 7;
+  d.Put(ObjectUpserted{group});
+  d.Settle(absl::Seconds(1));
+  EXPECT_EQ(d.ViewOf("a")->min_member, 7);
+}
+
 TEST(LoopView, AGangTellsWhichPodsItMeans) {
   LoopDriver d;
   d.Nodes(1, 8);

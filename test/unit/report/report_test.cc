@@ -112,6 +112,39 @@ TEST(GroupStatus, ADisruptionIsSetFalseAgain) {
       "False");
 }
 
+TEST(GroupStatus, QuotaIsReservedWhileAnythingOfAQuorumIsBound) {
+  Gang gang = TheGang();
+  gang.members = {{.state = MemberState::kBound}};
+  const Assembly assembly = Assemble(gang);
+  StatusFacts facts{.gang = gang,
+                    .assembly = assembly,
+                    .standing = {GangPhase::kWaiting, WaitReason::kQuorumLost, "m"},
+                    .quorum_reached_at = kNow,
+                    .quorum_lost = true};
+  const PodGroupStatus lost = MakeGroupStatus(facts, {}, kNow);
+  EXPECT_EQ(FindCondition(lost.conditions, kConditionQuotaReserved)->status, "True");
+  facts.quorum_reached_at.reset();
+  EXPECT_EQ(
+      FindCondition(MakeGroupStatus(facts, lost, kNow).conditions, kConditionQuotaReserved)->status,
+      "False");
+}
+
+// The next leader would undo a binding that seems to last for too long.
+TEST(GroupStatus, TheTimeOfReservedQuotaBeginsAnewWithTheNextBinding) {
+  const Gang gang = TheGang();
+  const Assembly assembly = Assemble(gang);
+  StatusFacts facts{.gang = gang,
+                    .assembly = assembly,
+                    .standing = {GangPhase::kRunning, WaitReason::kBound, ""},
+                    .quorum_reached_at = kNow};
+  const PodGroupStatus ran = MakeGroupStatus(facts, {}, kNow);
+  facts.quorum_reached_at.reset();
+  facts.standing = {GangPhase::kBinding, WaitReason::kBinding, ""};
+  const absl::Time later = kNow + absl::Hours(1);
+  const PodGroupStatus binds = MakeGroupStatus(facts, ran, later);
+  EXPECT_EQ(FindCondition(binds.conditions, kConditionQuotaReserved)->last_transition, later);
+}
+
 TEST(GroupStatus, NumbersAloneAreNoNews) {
   PodGroupStatus a{.phase = "Pending", .reason = "NoFit", .message = "0 of 5 pods fit"};
   a.conditions = {{.type = "Scheduled", .status = "False", .reason = "NoFit", .message = "x"}};
