@@ -78,6 +78,7 @@ KnownEnds KnownEndsOf(const std::vector<Json>& objects, const RunTimes& run_time
     const absl::Time end = start.value_or(now) + run_time->second;
     if (overdue == Overdue::kEndsSometime && end + kEndGrace < now) {
       known.some_unknown = true;
+      known.overdue.push_back(key);
       continue;
     }
     known.pods.emplace(std::max(end, now), key);

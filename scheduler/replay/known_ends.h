@@ -21,6 +21,7 @@ using RunTimes = absl::flat_hash_map<std::string, absl::Duration>;
 // The ends of running pods.
 struct KnownEnds {
   std::multimap<absl::Time, std::string> pods;  // "namespace/name"
+  std::vector<std::string> overdue;             // those that end sometime
   bool some_unknown = false;                    // some other running pod has no known end
 };
 // A pod that ought to have ended already …

@@ -60,6 +60,7 @@ class Asking final {
         ends_(std::move(ends)),
         protection_ends_(std::move(protection_ends)) {
     for (const auto& [at, pod] : ends_.pods) ended_or_runs_.insert(pod);
+    ended_or_runs_.insert(ends_.overdue.begin(), ends_.overdue.end());
   }
 
   absl::Status Begin(const std::vector<Json>& cluster, const std::vector<Json>& job,
@@ -262,7 +263,7 @@ class Asking final {
   bool some_ended_ = false;
   absl::Time next_given_up_ = absl::InfiniteFuture();  // of a gang that has lost its quorum
   bool leaving_ = false;                               // some pod of a gang is
-  std::set<std::string> ended_or_runs_;                // pods whose end is known here
+  std::set<std::string> ended_or_runs_;                // pods that had started, or have an end here
   std::set<std::string> known_;                        // gangs that were there before
   std::map<std::string, std::string> gang_of_;         // by pod
   std::map<std::string, GangStart> starts_;            // of the job's gangs

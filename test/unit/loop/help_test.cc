@@ -187,7 +187,9 @@ TEST_F(LoopHelpTest, NamesTheGangsThatMustAllEnd) {
   d_.Put(MakeNode("n2").Gpu(8).Label(kHost, "n2"));
   const auto put = [&](const std::string& gang, int64_t gpus, const char* host) {
     d_.Put(MakePodGroup(gang).MinMember(1));
-    d_.Put(MakePod(gang + "-0").Group(gang).Gpu(gpus).Selector(kHost, host));
+    // No class may give a user more.
+    d_.Put(
+        MakePod(gang + "-0").Group(gang).Gpu(gpus).Selector(kHost, host).Priority(1'000'000'000));
     d_.Settle(absl::Seconds(1));
   };
   put("one", 4, "n1");
