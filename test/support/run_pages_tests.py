@@ -52,6 +52,9 @@ class WordsTest(unittest.TestCase):
     def test_each_event_is_told(self):
         source = (ROOT / "scheduler/report/events.cc").read_text()
         names = re.findall(r'EventType::k\w+,\s+(?:lost \? )?"(\w+)"(?: : "(\w+)")?|WaitReason::k(\w+)', source)
+        reporter = (ROOT / "scheduler/loop/serve/reporter.cc").read_text()
+        cannot_start = reporter[reporter.index("bool CannotStart("):]
+        names += [(name,) for name in re.findall(r"WaitReason::k(\w+)", cannot_start[:cannot_start.index("}")])]
         page = (ROOT / "deploy/api.md").read_text()
         page = page[page.index("\n## Events"):page.index("\n## PodGroup")]
         told = {name for row in re.findall(r"^\| (`[^|]*`) \|", page, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
