@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "api/base/time_text.h"
 #include "api/codec/quantity.h"
 #include "scheduler/advice/help.h"
@@ -13,6 +14,21 @@ namespace {
 
 std::string InDomain(const std::string& level, const std::string& domain) {
   return level.empty() ? "" : absl::StrCat(" in ", level, " ", domain);
+}
+
+// What Kubernetes itself finds of a node, and takes back when it is over: "not-ready" of
+// "node.kubernetes.io/not-ready:NoSchedule"; "" = somebody else has tainted it.
+absl::string_view ConditionOf(absl::string_view taint) {
+  if (!absl::ConsumePrefix(&taint, "node.kubernetes.io/")) return "";
+  return taint.substr(0, taint.find_first_of("=:"));
+}
+
+std::string BackText(const NodeBack& back) {
+  if (back.taint.empty()) return absl::StrCat("node ", back.node, " uncordoned");
+  const absl::string_view condition = ConditionOf(back.taint);
+  if (condition == "not-ready") return absl::StrCat("node ", back.node, " ready again");
+  if (condition == "unreachable") return absl::StrCat("node ", back.node, " reachable again");
+  return absl::StrCat("node ", back.node, " without its taint ", back.taint);
 }
 
 struct Words {
@@ -49,10 +65,7 @@ struct Words {
             : absl::StrCat(wider.level, " as the required level instead of ", wider.instead_of),
         wider.sub_group.empty() ? "" : absl::StrCat(", for sub-group ", wider.sub_group));
   }
-  std::string operator()(const NodeBack& back) const {
-    return back.taint.empty() ? absl::StrCat("node ", back.node, " uncordoned")
-                              : absl::StrCat("node ", back.node, " without its taint ", back.taint);
-  }
+  std::string operator()(const NodeBack& back) const { return BackText(back); }
   std::string operator()(const GangGone& gone) const {
     if (gone.waits) {
       return absl::StrCat("the deletion of ", gone.gang, ", which waits and has room held for it");
@@ -66,7 +79,9 @@ struct Words {
 // The rank of a change that is but a setting, the cheapest first; none: it costs hardware, the work
 // of others, or members of the job itself.
 std::optional<int> CostOfSetting(const HelpfulChange& change) {
-  if (std::holds_alternative<NodeBack>(change)) return 0;
+  if (const auto* back = std::get_if<NodeBack>(&change)) {
+    return ConditionOf(back->taint).empty() ? std::optional<int>(0) : std::nullopt;
+  }
   if (std::holds_alternative<MoreQuota>(change)) return 1;
   if (std::holds_alternative<WiderLevel>(change)) return 2;
   return std::nullopt;

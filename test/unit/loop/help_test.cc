@@ -209,6 +209,15 @@ TEST_F(LoopHelpTest, ANodeThatIsCordonedOrTaintedIsNamedWithWhatKeepsItOut) {
   EXPECT_THAT(HelpFor("w"), Contains("node n3 without its taint maintenance=true:NoSchedule"));
 }
 
+// Nobody can take such a taint away: it would come back.
+TEST_F(LoopHelpTest, ANodeThatIsNotReadyIsNoMatterOfASetting) {
+  d_.Put(MakeNode("n1").Gpu(8).WithTaint("node.kubernetes.io/not-ready"));
+  d_.Submit({.gang = "w"});
+  d_.Settle();
+  EXPECT_THAT(HelpFor("w"), Contains("node n1 ready again"));
+  EXPECT_EQ(CheapHelp(AnswerHelp(*Question("w"))), "");
+}
+
 TEST_F(LoopHelpTest, AGangThatLacksMembersMayStartWithASmallerQuorum) {
   d_.Nodes(2, 8);
   d_.Submit({.gang = "w", .pods = 2, .min_member = 5});
