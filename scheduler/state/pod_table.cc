@@ -296,6 +296,8 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
   if (!gang.valid()) return;
   if (relabelled || joined) budgets_.NoteLabels(pod.meta.namespace_name, delta);
   PutMember(record, pod, place, delta);
+  const bool is_through = !IsPromised(record);
+  if (is_through && misfiled_.contains(record.id)) to_file_.push_back(record.id);
 }
 
 // A running pod stays with the gang in which it was bound, whatever its labels say meanwhile.
@@ -366,6 +368,7 @@ void PodTable::FileMoved(Delta& delta) {
     if (known == pods_.end() || IsPromised(*known->second)) continue;
     if (const auto moved = moved_.find(id); moved != moved_.end()) {
       const Pod pod = std::move(moved->second);
+      misfiled_.erase(id);
       Upsert(pod, delta);
     } else if (misfiled_.contains(id)) {
       FileAnew(*known->second, Runners::kStay, delta);

@@ -78,8 +78,9 @@ class PodTable final {
   void Reserve(PodId pod, NodeId node);
   void NoteBound(PodId pod, absl::string_view node_name, Delta& delta);
   void Release(PodId pod, Delta& delta);
-  // Files pods that were relabelled during a bind which came to nothing: they go to the gang
-  // that their labels name. Not part of Release, whose callers look at members.
+  // Files pods that were relabelled during a bind which came to nothing: they go to the gang that
+  // their labels name. And those whose owner has become a gang during their bind, however it ended.
+  // Not part of Release, whose callers look at members.
   void FileMoved(Delta& delta);
   [[nodiscard]] bool HasMoved() const { return !to_file_.empty(); }
   // Producers have declared something else: pods belong elsewhere, gangs differ.
@@ -188,7 +189,7 @@ class PodTable final {
   absl::btree_map<PodId, Beyond> beyond_;
   bool retries_beyond_ = false;
   absl::btree_map<PodId, Pod> moved_;  // promised, and their new labels name another gang
-  std::vector<PodId> to_file_;         // the released ones of these
+  std::vector<PodId> to_file_;         // those of these whose bind is through
   DirectoryChange change_;
   absl::btree_set<PodId> misfiled_;  // promised, and their producer has moved them meanwhile
   StrangerGroups strangers_;

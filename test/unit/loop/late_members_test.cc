@@ -27,12 +27,12 @@ class LoopLateMembers : public LoopProducers {
          .spec = absl::StrCat(R"({"completionMode":"Indexed","completions":)", pods,
                               R"(,"parallelism":)", pods, "}")});
   }
-  void SubmitJob(int from, int to) {
+  void SubmitJob(int from, int to, absl::Duration then = absl::Seconds(5)) {
     Submit({.prefix = "job",
             .from = from,
             .to = to,
             .owner = OwnerReference{"Job", "job", "u-job", "batch/v1"}});
-    d_.Settle(absl::Seconds(5));
+    d_.Settle(then);
   }
   [[nodiscard]] PodGroupStatus StatusOf(const char* owner) {
     return StandingFor(owner).front().status;
@@ -90,6 +90,19 @@ TEST_F(LoopLateMembers, APodThatRanAloneIsAMemberOfTheGangThatItsJobBecomes) {
   d_.Settle(absl::Minutes(20));
   EXPECT_EQ(BoundOf("job"), 4);
   EXPECT_EQ(Status().quorum_met, 1);
+}
+
+// The fear: it stays by itself for ever, and those who came late wait for it.
+TEST_F(LoopLateMembers, APodWhoseJobGrowsWhileItIsBeingBoundIsAMemberToo) {
+  d_.api.Break({.on = "job-0/binding", .act = FaultAct::kDrop});
+  PutJob(1);
+  SubmitJob(0, 1, absl::ZeroDuration());
+  ASSERT_EQ(BoundOf("job"), 0);
+  PutJob(3);
+  SubmitJob(1, 3);
+  d_.Settle(absl::Minutes(2));
+  EXPECT_EQ(BoundOf("job"), 3);
+  EXPECT_EQ(Status().phase, "Running");
 }
 
 // The fear: as a part of a start that nobody has finished, it is deleted.
