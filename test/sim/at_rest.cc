@@ -80,8 +80,10 @@ void CheckGangAllOrNothing(Truth& truth, absl::Time leads_since, absl::Time now)
       continue;
     if (IsOfTenant(key)) continue;
     // Nobody has to leave because the quorum was raised since it stood, or while it was being
-    // bound: then its leader alone has seen it whole.
-    const int64_t met = facts.quorum_met > 0 ? facts.quorum_met : group.says_met;
+    // bound: then its leader alone has seen it whole. Or the truth alone has, if a member was gone
+    // again before the leader had heard of the last one.
+    const auto [least, most] = std::minmax(facts.quorum_met, group.says_met);
+    const int64_t met = least > 0 ? least : most;
     if (met > 0 && held + succeeded >= met) continue;
     if (held + succeeded >= group.min_member) continue;
     truth.Violated(now, absl::StrCat("GangAllOrNothing: ", key, " holds ", held,
