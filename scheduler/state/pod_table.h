@@ -78,9 +78,8 @@ class PodTable final {
   void Reserve(PodId pod, NodeId node);
   void NoteBound(PodId pod, absl::string_view node_name, Delta& delta);
   void Release(PodId pod, Delta& delta);
-  // Files pods that were relabelled during a bind which came to nothing: they go to the gang that
-  // their labels name. And those whose owner has become a gang during their bind, however it ended.
-  // Not part of Release, whose callers look at members.
+  // Files pods that were relabelled during a bind which came to nothing, and those whose owner has
+  // become a gang during their bind. Not part of Release, whose callers look at members.
   void FileMoved(Delta& delta);
   [[nodiscard]] bool HasMoved() const { return !to_file_.empty(); }
   // Producers have declared something else: pods belong elsewhere, gangs differ.
