@@ -16,6 +16,8 @@ constexpr absl::Duration kRaisedBefore = absl::Seconds(30);
 }  // namespace
 
 void RaisedQuorums::Observe(absl::Time now) {
+  if (truth_.fingerprint() == seen_) return;  // nothing has changed since
+  seen_ = truth_.fingerprint();
   NoteWhoRunsAlone(now);
   std::map<std::string, absl::Time> stand_since;
   for (const auto& [key, group] : truth_.groups()) {

@@ -36,6 +36,7 @@ class RaisedQuorums final {
   [[nodiscard]] bool IsMember(const Truth::PodFacts& pod, const std::string& group) const;
 
   Truth& truth_;
+  uint64_t seen_ = 0;  // the truth's fingerprint when it was last looked at
   // By PodGroup: since when as many have stood as once met its quorum.
   std::map<std::string, absl::Time> stand_since_;
   // By the uid of their owner: pods that ran before there was a gang, and since when.
