@@ -17,7 +17,7 @@ constexpr absl::Duration kGivesWayFor = absl::Minutes(1);
 }  // namespace
 
 // False: no member has a claim that waits for its node.
-bool Flights::StartVolumes(Case& c, const std::vector<Placement>& placements) {
+bool Flights::StartVolumes(Case& c, ItemKind kind, const std::vector<Placement>& placements) {
   std::vector<ClaimAsk> asks;
   for (const Placement& placement : placements) {
     for (ClaimToBind& claim : desk_.state.ClaimsToBind(placement.pod)) {
@@ -30,7 +30,7 @@ bool Flights::StartVolumes(Case& c, const std::vector<Placement>& placements) {
   c.record.volumes.emplace(desk_.options.bind_backoff, placements,
                            goals.value_or(std::vector<ClaimGoal>()),
                            c.now + desk_.options.volume_timeout);
-  c.record.volumes_are_surplus = c.assembly.need.Met();
+  c.record.volumes_are_surplus = kind == ItemKind::kSurplus;
   c.record.volumes_asked = FingerprintOfAsk(c.gang.spec);
   if (!goals.has_value()) {
     GiveUpVolumes(c, "there are not volumes enough for all of it", DecidedAgain::kLater);

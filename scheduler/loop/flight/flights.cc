@@ -183,8 +183,8 @@ void Flights::NoteReady(const Case& c) {
   desk_.directory.HistoryOf(record.queue).ready.Note(c.now - *record.quorum_reached_at);
 }
 
-void Flights::Start(Case& c, const std::vector<Placement>& placements) {
-  if (!StartVolumes(c, placements)) StartBinding(c, placements);
+void Flights::Start(Case& c, ItemKind kind, const std::vector<Placement>& placements) {
+  if (!StartVolumes(c, kind, placements)) StartBinding(c, placements);
 }
 
 void Flights::StartBinding(Case& c, const std::vector<Placement>& placements) {

@@ -30,7 +30,7 @@ class Flights final {
   // Notes once for each start how long the quorum took from its last bind until it was Ready.
   void NoteReady(const Case& c);
   // Reserves all of the plan, then binds; volumes that wait for their node are bound first.
-  void Start(Case& c, const std::vector<Placement>& placements);
+  void Start(Case& c, ItemKind kind, const std::vector<Placement>& placements);
   // The outcome of a bind, a reading or a deletion.
   void HearOfPod(const Errand& errand, const WriteResult& result, absl::Time now);
   // Calls `input` with a step and carries out what it asks for.
@@ -67,7 +67,7 @@ class Flights final {
   void CountReply(BindReplyKind kind);
   void StartBinding(Case& c, const std::vector<Placement>& placements);
   // False: no member has a claim that waits for its node.
-  [[nodiscard]] bool StartVolumes(Case& c, const std::vector<Placement>& placements);
+  [[nodiscard]] bool StartVolumes(Case& c, ItemKind kind, const std::vector<Placement>& placements);
   static void MeetThoseWhoRanAlone(Case& c);
   static void RememberTheFailed(Case& c);
   void BeginBinding(GangRecord& record, BindPhase phase, absl::Time since);

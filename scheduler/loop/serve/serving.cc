@@ -178,7 +178,7 @@ void Serving::TakePlan(Case& c, QueueItem item, const Answer& answer, const Sear
       break;
   }
   parts_.reservations.NoteYielded(answer);
-  parts_.flights.Start(c, plan.placements);
+  parts_.flights.Start(c, item.kind, plan.placements);
   parts_.claims.SeeStart(c);  // before anybody else is decided: the start may have failed at once
 }
 

@@ -146,18 +146,43 @@ TEST_F(LoopVolumeStage, APodComesThatItsMemberShuns) {
   EXPECT_EQ(BoundOnceTheVolumeIsMade(), 0);
 }
 
-TEST_F(LoopVolumeStage, ANodeLeavesTheRack) {
-  constexpr const char* kRack = "example.com/rack";
-  Topology topology;
-  topology.meta.name = "default";
-  topology.levels = {{"rack", kRack}};
-  d_.api.Put(topology);
-  for (const char* node : {"n1", "n2", "n3"}) d_.Put(MakeNode(node).Gpu(8).Label(kRack, "r1"));
+constexpr char kRack[] = "example.com/rack";
+
+class LoopVolumeStageInARack : public LoopVolumeStage {
+ protected:
+  LoopVolumeStageInARack() {
+    Topology topology;
+    topology.meta.name = "default";
+    topology.levels = {{"rack", kRack}};
+    d_.api.Put(topology);
+    for (const char* node : {"n1", "n2", "n3"}) d_.Put(MakeNode(node).Gpu(8).Label(kRack, "r1"));
+  }
+};
+
+TEST_F(LoopVolumeStageInARack, ANodeLeavesIt) {
   PutMember(MakePod("b-1").Group("b").Gpu(8));
   StageBegins(MakePodGroup("b").MinMember(2).Required("rack"));
   d_.Put(MakeNode("n1").Gpu(8).Label(kRack, "r9"));
   EXPECT_EQ(BoundOnceTheVolumeIsMade(), 2);
   for (const char* pod : {"b-0", "b-1"}) EXPECT_NE(d_.NodeOf(pod), "n1");
+}
+
+// The one in the other rack is no member of the quorum, though as many are bound as it needs.
+TEST_F(LoopVolumeStageInARack, WhoReplacesAMemberThatOthersHaveBoundElsewhereIsNoSurplus) {
+  d_.Put(MakeNode("n4").Gpu(8).Label(kRack, "r2"));
+  d_.api.Break({.on = "a-1/binding", .act = FaultAct::kSteal, .node = "n4"});
+  d_.api.Put(MakePodGroup("a").MinMember(2).Required("rack"));
+  for (const char* pod : {"a-0", "a-1"}) PutMember(MakePod(pod).Group("a").Gpu(8));
+  for (const char* pod : {"a-2", "a-3"}) {
+    PutMember(MakePod(pod).Group("a").Gpu(8).Claim("data").Selector("disk", "nvme"));
+  }
+  d_.Settle(absl::Seconds(1));
+  ASSERT_EQ(d_.NodeOf("a-1"), "n4");
+  d_.Put(MakeNode("n5").Gpu(8).Label(kRack, "r1").Label("disk", "nvme"));
+  d_.Settle(absl::Seconds(1));
+  VolumeIsMade();
+  d_.Settle(absl::Seconds(1));
+  EXPECT_EQ(d_.NodeOf("a-2"), "n5");
 }
 
 }  // namespace
