@@ -58,6 +58,7 @@ int64_t RaisedQuorums::MetOf(const std::string& group) const {
   const GangFacts& gang = truth_.gangs().at(group);
   if (gang.forged) return 0;
   if (facts.says_met == 0) return alone_since_.contains(facts.source) ? 1 : 0;
+  if (!facts.says_stands) return 0;
   return std::max(facts.says_met, gang.quorum_met);
 }
 

@@ -238,6 +238,7 @@ void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time no
                   .source = SourceOf(spec),
                   .says_succeeded = object["status"]["members"]["succeeded"].AsInt(),
                   .says_met = object["status"]["quorumMet"].AsInt(),
+                  .says_stands = !object["status"]["quorumReachedAt"].AsString().empty(),
                   .kept = spec["quorumLoss"]["action"].AsString() == "Keep",
                   .keeps_for = absl::Seconds(spec["quorumLoss"]["gracePeriodSeconds"].AsInt()),
                   .in_one_rack = !spec["topology"]["required"].AsString().empty(),

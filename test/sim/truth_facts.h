@@ -52,6 +52,7 @@ struct GroupFacts {
   std::string source;          // the uid of the Job or RayCluster that it stands for; "" = of none
   int64_t says_succeeded = 0;  // its status, now
   int64_t says_met = 0;        // … of the quorum, when that was met last
+  bool says_stands = false;    // … and since then it has not ended or left as a whole
   bool kept = false;           // after a loss the rest of it may go on running …
   absl::Duration keeps_for;    // … or does so for a while
   bool in_one_rack = false;
