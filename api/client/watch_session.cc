@@ -83,7 +83,8 @@ SessionOutput WatchSession::Stop() {
   version_at_ = 0;
   synced_ = false;
   unreadable_ = false;
-  failing_since_ = missing_since_ = forbidden_since_ = absl::InfiniteFuture();
+  failing_since_ = forbidden_since_ = absl::InfiniteFuture();
+  NoteFound();
   versions_in_doubt_ = false;
   server_errors_in_a_row_ = unauthorized_in_a_row_ = went_back_in_a_row_ = 0;
   problem_.clear();
@@ -185,7 +186,8 @@ void WatchSession::OnHead(const HttpHead& head, absl::Time now, SessionOutput& o
   head_timeout_ = options_.head_timeout;
   if (head_.status != 200) return;
   unauthorized_in_a_row_ = 0;
-  missing_since_ = forbidden_since_ = absl::InfiniteFuture();
+  forbidden_since_ = absl::InfiniteFuture();
+  NoteFound();
   if (step_ == Step::kWatch) {
     ++counters_.watches;
     opened_at_ = now;
@@ -247,7 +249,8 @@ void WatchSession::OnEnd(const HttpEnd& end, Decoder& decoder, absl::Time now, S
       return;
     }
   }
-  missing_since_ = forbidden_since_ = absl::InfiniteFuture();  // silence is no 404, and no 403
+  forbidden_since_ = absl::InfiniteFuture();  // silence is no 404, and no 403
+  NoteFound();
   if (!end.status.ok()) {
     if (absl::IsDeadlineExceeded(end.status)) {
       ++counters_.idle_timeouts;

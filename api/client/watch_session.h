@@ -113,6 +113,10 @@ class WatchSession final {
   void OnErrorReply(absl::Time now, SessionOutput& out);
   void OnStatus(const ApiStatus& status, absl::Time now, SessionOutput& out);
   void OnNotFound(absl::Time now, SessionOutput& out);
+  void NoteFound() {
+    missing_since_ = absl::InfiniteFuture();
+    missing_in_a_row_ = 0;
+  }
   void OnForbidden(absl::Time now, SessionOutput& out);
   void OnExpired(const ApiStatus& status, absl::Time now, SessionOutput& out);
   // False when the stream was given up.
@@ -163,6 +167,7 @@ class WatchSession final {
   std::string version_;  // the newest seen; where a watch resumes
   absl::Time listed_at_ = absl::InfinitePast();
   absl::Time missing_since_ = absl::InfiniteFuture();    // of 404s in a row
+  size_t missing_in_a_row_ = 0;                          // … and how many
   absl::Time forbidden_since_ = absl::InfiniteFuture();  // of 403s in a row
   int server_errors_in_a_row_ = 0;
   int unauthorized_in_a_row_ = 0;

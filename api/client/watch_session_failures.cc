@@ -51,7 +51,7 @@ void WatchSession::OnStatus(const ApiStatus& status, absl::Time now, SessionOutp
   failure.retry_after = status.retry_after;
   failure.problem = absl::StrCat(doing, ": ", status.code, " ", status.reason,
                                  status.reason.empty() ? "" : ": ", status.message);
-  if (status.code != 404) missing_since_ = absl::InfiniteFuture();
+  if (status.code != 404) NoteFound();
   if (status.code != 403) forbidden_since_ = absl::InfiniteFuture();
   if (status.code != 401) unauthorized_in_a_row_ = 0;
   if (status.code == 404) {
@@ -102,6 +102,7 @@ void WatchSession::OnForbidden(absl::Time now, SessionOutput& out) {
 void WatchSession::OnNotFound(absl::Time now, SessionOutput& out) {
   ++counters_.not_found;
   missing_since_ = std::min(missing_since_, now);
+  ++missing_in_a_row_;
   Failure failure{.then = Then::kList, .problem = "the server has no such resource (yet)"};
   if (++version_at_ < options_.collections.size()) {
     failure.when = When::kAtOnce;
@@ -109,6 +110,13 @@ void WatchSession::OnNotFound(absl::Time now, SessionOutput& out) {
     return;
   }
   version_at_ = 0;
+  // One answer parts no gang that waits for the rest of it.
+  const bool is_once = missing_in_a_row_ == options_.collections.size();
+  if (is_once && IsForeign(options_.kind) && state_ != SessionState::kNotInstalled) {
+    failure.when = When::kAtOnce;
+    Fail(std::move(failure), now, out);
+    return;
+  }
   if (synced_ && known_.size() > 0 && now - missing_since_ < options_.uninstalled_after) {
     Fail(std::move(failure), now, out);  // A server that starts up answers 404 for a while.
     return;

@@ -26,6 +26,10 @@ class ForeignSessionTest : public SessionTest {
   }
 
   void NotFound() { Status(404, "NotFound"); }
+  // No version of it; asked twice, the first time.
+  void NothingFound(int times = 2) {
+    for (int i = 0; i < 2 * times; ++i) NotFound();
+  }
   // Listed at the first version, and watching with the head in.
   void SyncGangs(int version, const std::vector<std::string>& items) {
     Start();
@@ -67,8 +71,7 @@ TEST_F(ForeignSessionTest, AKindThatIsNotInstalledIsLookedForQuietlyFromTheFirst
   absl::Duration longest = absl::ZeroDuration();
   for (int i = 0; i < 8; ++i) {
     EXPECT_THAT(Target(), HasSubstr("/v2/"));
-    NotFound();
-    NotFound();
+    NothingFound(i == 0 ? 2 : 1);
     EXPECT_EQ(session_.state(), SessionState::kNotInstalled);
     EXPECT_EQ(session_.problem(), "");
     longest = std::max(longest, session_.NextDeadline() - Now());
@@ -86,18 +89,33 @@ TEST_F(ForeignSessionTest, AStartingServerTakesNoObjectAwayButACrdThatStaysAwayD
   SyncGangs(10, {GangJson("a", 9)});
   End();  // without news: the watch is asked for again
   Wait();
-  NotFound();
-  NotFound();
+  NothingFound();
   EXPECT_THAT(TakeTold(), IsEmpty());
   EXPECT_EQ(session_.state(), SessionState::kBackingOff);
   clock_.Advance(absl::Seconds(31));
   Wait();
-  NotFound();
-  NotFound();
+  NothingFound(1);
   EXPECT_THAT(TakeTold(), ElementsAre("-a@1", "not installed"));
   Wait();
   Reply(200, GangList(30, {GangJson("a", 29)}));
   EXPECT_THAT(TakeTold(), ElementsAre("served:v2", "+a@1"));
+}
+
+// An empty collection and one that is gone look alike, once.
+TEST_F(ForeignSessionTest, OneAnswerOf404PartsNoGangThatWaits) {
+  SyncGangs(10, {});
+  End();
+  Wait();
+  NothingFound(1);
+  Reply(200, GangList(30, {GangJson("a", 29)}));
+  EXPECT_THAT(TakeTold(), ElementsAre("+a@1"));
+}
+
+TEST_F(ForeignSessionTest, OneAnswerOf404AtTheStartDoesNotEither) {
+  Start();
+  NothingFound(1);
+  Reply(200, GangList(30, {GangJson("a", 29)}));
+  EXPECT_THAT(TakeTold(), ElementsAre("served:v2", "+a@1", "synced"));
 }
 
 TEST_F(ForeignSessionTest, ObjectsOfAnotherVersionAreToldAnew) {

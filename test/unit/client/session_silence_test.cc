@@ -37,10 +37,12 @@ TEST_F(SessionSilenceTest, AServerThatWasDownMeanwhileTakesNoObjectAway) {
   End();
   Wait();
   NotFound();
+  NotFound();  // asked again at once
   Wait();
   Break();
   clock_.Advance(absl::Seconds(40));
   Wait();
+  NotFound();
   NotFound();
   EXPECT_THAT(TakeTold(), IsEmpty());
   EXPECT_EQ(session_.known_objects(), 1u);
