@@ -83,12 +83,18 @@ PodPlace PlaceIn(const PodClass& of) {
           .awaited = resolved.awaited};
 }
 
-// What pods know of the stages of their gang, an anchor may not.
-const GangIdentity& IdentityOf(const KnownGang& gang) {
-  const auto knows = std::find_if(gang.classes.begin(), gang.classes.end(), [](const PodClass* of) {
-    return of->resolved.gang.stager != nullptr;
-  });
-  return (knows != gang.classes.end() ? *knows : gang.classes.front())->resolved.gang;
+// What pods know of the stages and the owner of their gang, an anchor may not.
+GangIdentity IdentityOf(const KnownGang& gang) {
+  const auto first_that = [&gang](auto knows) {
+    const auto found = std::ranges::find_if(
+        gang.classes, [&](const PodClass* of) { return knows(of->resolved.gang); });
+    return found != gang.classes.end() ? *found : gang.classes.front();
+  };
+  GangIdentity identity =
+      first_that([](const GangIdentity& of) { return of.stager != nullptr; })->resolved.gang;
+  identity.owner =
+      first_that([](const GangIdentity& of) { return of.owner != nullptr; })->resolved.gang.owner;
+  return identity;
 }
 
 // An application has its table from its first pod, which may be gone before the others.
@@ -183,6 +189,8 @@ class GangDirectory::Impl final {
     return PlaceIn(*known->second.of);
   }
 
+  bool AsksForNone(const GroupName& name) const { return singles_.contains(name); }
+
   const ForeignGang* Find(const GroupName& name) const {
     const auto found = gangs_.find(name);
     return found != gangs_.end() ? &found->second.made : nullptr;
@@ -218,6 +226,7 @@ class GangDirectory::Impl final {
       }
       for (ObjectSlot* slot : was.seen) of_.table_.Tidy(*slot);
       Leave(of);
+      NoteSingle(of, was.larger);
       of.in_sub_group = of.resolved.gang.origin == GangOrigin::kOurs;
       of.queue = QueueOfSingle(of);
       of.brings_quota = of.resolved.gang.origin == GangOrigin::kNone && of.queue.empty() &&
@@ -236,7 +245,7 @@ class GangDirectory::Impl final {
     std::string QueueOfSingle(const PodClass& of) const {
       if (of.resolved.gang.origin != GangOrigin::kNone) return "";
       const ObjectSlot* owner = of.resolved.single_of;
-      return ChooseQueue(owner == nullptr ? nullptr : owner->record->spec.get(),
+      return ChooseQueue(owner == nullptr ? nullptr : owner->record->spec.get(), nullptr,
                          {PodMarks(*of.packed)}, of_.options_);
     }
 
@@ -264,6 +273,7 @@ class GangDirectory::Impl final {
 
     void Retire(PodClass& of) {
       Leave(of);
+      NoteSingle(of, std::exchange(of.resolved.larger, ""));
       before_.erase(&of);
       for (ObjectSlot* slot : of.resolved.seen) {
         Unwatch(*slot, of);
@@ -278,6 +288,21 @@ class GangDirectory::Impl final {
       slot.runners -= of.runners;
     }
 
+    // Those of one owner that asks for no gang, by the name that it would have.
+    void NoteSingle(const PodClass& of, const std::string& before) {
+      const std::string& now = of.resolved.larger;
+      if (now == before) return;
+      if (!now.empty()) ++of_.singles_[SingleNamed(of, now)];
+      if (before.empty()) return;
+      const auto last = of_.singles_.find(SingleNamed(of, before));
+      if (--last->second == 0) of_.singles_.erase(last);
+    }
+    GroupName SingleNamed(const PodClass& of, const std::string& group_name) {
+      GroupName name{std::string(PodMarks(*of.packed).Get(MarkField::kNamespace)), group_name};
+      asked_for_none_.try_emplace(name, of_.singles_.contains(name));
+      return name;
+    }
+
     void Leave(PodClass& of) {
       if (of.gang == nullptr) return;
       Erase(of.gang->classes, &of);
@@ -290,9 +315,11 @@ class GangDirectory::Impl final {
     }
 
     void Finish() {
-      const size_t gangs_before = change_.gangs.size();
       for (KnownGang* gang : dirty_) MakeAnew(*gang);
-      if (change_.gangs.size() != gangs_before) SortUnique(change_.gangs);
+      for (const auto& [name, asked_for_none] : asked_for_none_) {
+        if (of_.AsksForNone(name) != asked_for_none) change_.gangs.push_back(name);
+      }
+      SortUnique(change_.gangs);
       const size_t pods_before = change_.pods.size();
       for (const auto& [of, place] : before_) {
         if (PlaceIn(*of) == place) continue;
@@ -336,7 +363,8 @@ class GangDirectory::Impl final {
     Impl& of_;
     DirectoryChange& change_;
     absl::flat_hash_set<KnownGang*> dirty_;
-    absl::flat_hash_map<const PodClass*, PodPlace> before_;  // of classes with pods
+    absl::flat_hash_map<GroupName, bool, NameHash> asked_for_none_;  // before the round
+    absl::flat_hash_map<const PodClass*, PodPlace> before_;          // of classes with pods
   };
 
   std::string AnchorOf(const ObjectSlot& slot) const {
@@ -359,6 +387,7 @@ class GangDirectory::Impl final {
   absl::node_hash_map<std::string, PodClass> classes_;  // by packed marks
   absl::flat_hash_map<PodId, KnownPod> pods_;
   absl::node_hash_map<GroupName, KnownGang, NameHash> gangs_;
+  absl::flat_hash_map<GroupName, size_t, NameHash> singles_;  // classes of each name
   std::string scratch_;
 };
 
@@ -383,5 +412,6 @@ PodPlace GangDirectory::Put(PodId pod, const Pod& seen, DirectoryChange& change)
 void GangDirectory::Forget(PodId pod, DirectoryChange& change) { impl_->Forget(pod, change); }
 PodPlace GangDirectory::PlaceOf(PodId pod) const { return impl_->PlaceOf(pod); }
 const ForeignGang* GangDirectory::Find(const GroupName& name) const { return impl_->Find(name); }
+bool GangDirectory::AsksForNone(const GroupName& name) const { return impl_->AsksForNone(name); }
 
 }  // namespace maniple

@@ -12,7 +12,8 @@
 //
 // Invariants:
 //   1. PlaceOf(pod) depends on the pod and the objects that are there, not on the order of events.
-//      While a gang runs whose kind is served no more, its object having been there decides, too.
+//      While a gang runs whose kind is served no more, or may not be read any more, its object
+//      having been there decides, too.
 //      So does YuniKorn's table of task groups while a pod of its application is there.
 //   2. Every change of a place or of a gang is in the change of the call that made it.
 //   3. The same source has the same group_name in every process.
@@ -62,6 +63,9 @@ class GangDirectory final {
 
   // Null: nobody declares it now.
   [[nodiscard]] const ForeignGang* Find(const GroupName& name) const;
+  // The owner of pods that are there would make the gang of that name, if it asked for one: it is
+  // scaled to one pod, say. Changes of that are changes of the gang.
+  [[nodiscard]] bool AsksForNone(const GroupName& name) const;
 
  private:
   class Impl;

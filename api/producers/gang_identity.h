@@ -26,6 +26,8 @@ struct GangIdentity {
   std::string group_name;
   const ObjectSlot* source = nullptr;  // of kObject and kOwner
   const ObjectSlot* stager = nullptr;  // the owner of a group object that makes members in stages
+  // Of kObject and kMarks: the owner of the pods, if it is known. It speaks where nobody else does.
+  const ObjectSlot* owner = nullptr;
   MarkField dialect = MarkField::kNamespace;  // of kMarks
   std::string part;                           // of the source; of kMarks the group that they name
   std::string carrier;  // marks of a pod that is gone, of kYunikorn: no member has its table
@@ -34,8 +36,9 @@ struct GangIdentity {
 
 struct Resolution {
   GangIdentity gang;
-  // Of a gang of one: the owner that could have made it larger.
+  // Of a gang of one: the owner that could have made it larger, and the name that it then has.
   const ObjectSlot* single_of = nullptr;
+  std::string larger;
   std::string sub_group;    // counts if the gang has it
   std::string passed_over;  // see PodPlace
   std::string awaited;      // likewise

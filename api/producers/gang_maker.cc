@@ -68,7 +68,11 @@ class GangMaker final {
     }
     // Known by what its PodGroup can tell of it: texts of marks and owners may be of any length.
     gang_.spec.source = StorableSource(std::move(gang_.spec.source));
-    gang_.spec.queue = ChooseQueue(declared_, members_, options_);
+    const ForeignSpec* owner = OwnersWord();
+    gang_.spec.queue = ChooseQueue(declared_, owner, members_, options_);
+    if (owner != nullptr && gang_.spec.priority_class_name.empty()) {
+      gang_.spec.priority_class_name = owner->priority_class_name;
+    }
     gang_.brings_quota = gang_.spec.queue.empty() && BringsQuota(members_, options_);
     SetTopology();
     // What makes no sense is not to be counted with.
@@ -84,6 +88,12 @@ class GangMaker final {
  private:
   void NoteProblem(const std::string& problem) {
     if (gang_.problem.empty()) gang_.problem = problem;
+  }
+
+  // Of a gang that is declared by others than its owner; null: nobody knows its owner.
+  [[nodiscard]] const ForeignSpec* OwnersWord() const {
+    const ObjectSlot* owner = identity_.owner;
+    return owner != nullptr && owner->record.has_value() ? owner->record->spec.get() : nullptr;
   }
 
   void FromSource(const ObjectSlot& slot) {

@@ -63,6 +63,13 @@ const ObjectSlot* ObjectTable::Find(uint8_t kind, absl::string_view namespace_na
   return found != slots_.end() ? found->get() : nullptr;
 }
 
+bool ObjectTable::RunsUnread(uint8_t kind, absl::string_view namespace_name,
+                             absl::string_view name) const {
+  if (served_[kind] != ServedState::kForbidden) return false;
+  const ObjectSlot* slot = Find(kind, namespace_name, name);
+  return slot != nullptr && slot->record.has_value() && slot->runners > 0;
+}
+
 void ObjectTable::Tidy(ObjectSlot& slot) {
   if (slot.record.has_value() || !slot.watchers.empty()) return;
   slots_.erase(slots_.find(SlotKey{slot.kind, slot.namespace_id, slot.name}));

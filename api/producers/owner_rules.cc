@@ -96,7 +96,9 @@ ForeignSpec ReadByRule(const OwnerRule& rule, const Cursor& root) {
   }
   const auto by_name = [](const ForeignPart& a, const ForeignPart& b) { return a.name < b.name; };
   std::sort(spec.parts.begin(), spec.parts.end(), by_name);
-  (void)CheckedCount(MembersOf(spec), "the sum of all replicas", spec);
+  const int64_t sum = CheckedCount(MembersOf(spec), "the sum of all replicas", spec);
+  // Nobody waits for more than can be there, as after a job was scaled down.
+  if (!spec.parts.empty() && spec.minimum.has_value()) spec.minimum = std::min(*spec.minimum, sum);
   // Nobody says how many there can be; an annotation may ask for any number.
   if (spec.parts.empty()) spec.most = kMostMembers;
   // A gang whose parts have no names has none.

@@ -97,7 +97,7 @@ class OwnerWalk final {
     std::vector<ObjectSlot*> path;
     while (MayOwn(step.kind)) {
       const bool lowest = path.empty();
-      if (!table_.IsServed(step.kind)) {
+      if (!IsReadable(step)) {
         NoteIfForbidden(step);
         if (!lowest) break;
         if (std::optional<Step> above = AboveByLabels(step)) return Climb(*std::move(above));
@@ -124,6 +124,11 @@ class OwnerWalk final {
       step = {parent->kind, parent->name, parent->uid};
     }
     if (!path.empty()) FromOwner(*path.back());
+  }
+
+  // A right that is lost parts no gang: what runs is what it was when it could be read last.
+  [[nodiscard]] bool IsReadable(const Step& step) const {
+    return table_.IsServed(step.kind) || table_.RunsUnread(step.kind, Namespace(), step.name);
   }
 
   [[nodiscard]] bool MayOwn(uint8_t kind) const {
@@ -184,13 +189,14 @@ class OwnerWalk final {
       attempt = marks_.Get(MarkField::kRestartAttempt);
       if (attempt == "0") attempt = {};
     }
-    if (gang.problem.empty() && IsSingle(role, spec, gang.part)) {
-      out_.single_of = &slot;
-      return;
-    }
     const ForeignKind& kind = table_.kinds()[slot.kind];
     gang.group_name =
         StableGroupName(slot.name, {kind.group, kind.kind, slot.record->uid, gang.part, attempt});
+    if (gang.problem.empty() && IsSingle(role, spec, gang.part)) {
+      out_.single_of = &slot;
+      out_.larger = std::move(gang.group_name);
+      return;
+    }
     out_.gang = std::move(gang);
     out_.sub_group = std::string(SubGroup(role, spec));
     // As owner_rules.h names the parts.

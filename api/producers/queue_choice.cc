@@ -29,8 +29,8 @@ absl::string_view SmallestMark(MarkField field, const std::vector<PodMarks>& mem
   return smallest;
 }
 
-std::string ChooseQueue(const ForeignSpec* declared, const std::vector<PodMarks>& members,
-                        const ProducerOptions& options) {
+std::string ChooseQueue(const ForeignSpec* declared, const ForeignSpec* owner,
+                        const std::vector<PodMarks>& members, const ProducerOptions& options) {
   std::string queue;
   if (declared != nullptr) queue = QueueNamed(declared->queue, options);
   // Our label names a Queue of ours.
@@ -43,8 +43,11 @@ std::string ChooseQueue(const ForeignSpec* declared, const std::vector<PodMarks>
   // What Kueue has admitted has its quota, unless somebody says which Queue of ours that is.
   const std::string* admitted = Mapped(SmallestMark(MarkField::kKueueQueue, members), options);
   if (queue.empty() && admitted != nullptr) queue = *admitted;
-  if (queue.empty() && declared != nullptr) queue = declared->own_queue;
-  if (queue.empty() && declared != nullptr) queue = QueueNamed(declared->queue_label, options);
+  if (queue.empty() && owner != nullptr) queue = QueueNamed(owner->queue, options);
+  for (const ForeignSpec* object : {declared, owner}) {
+    if (queue.empty() && object != nullptr) queue = object->own_queue;
+    if (queue.empty() && object != nullptr) queue = QueueNamed(object->queue_label, options);
+  }
   return queue;
 }
 

@@ -14,8 +14,8 @@
 namespace maniple {
 
 // "": nobody says, so that the defaults of the namespace and the configuration apply. `declared` is
-// null where there is no object.
-[[nodiscard]] std::string ChooseQueue(const ForeignSpec* declared,
+// null where there is no object, and `owner` where it is the owner that declares, or is not known.
+[[nodiscard]] std::string ChooseQueue(const ForeignSpec* declared, const ForeignSpec* owner,
                                       const std::vector<PodMarks>& members,
                                       const ProducerOptions& options);
 

@@ -102,7 +102,7 @@ class Resolver final {
     const std::optional<uint8_t> kind = table_.KindOf(mark.role);
     const bool light =
         mark.field == MarkField::kKoordinator && marks_.Has(MarkField::kKoordinatorMinimum);
-    const bool served = kind.has_value() && table_.IsServed(*kind);
+    const bool served = kind.has_value() && IsReadable(*kind, mark.field);
     if (!served && light) return HeedMarks(mark.field);
     if (!served && !RunsWithoutKind(kind, mark.field)) return Heeded::kNotServed;
     ObjectSlot& slot = table_.At(*kind, marks_.Get(MarkField::kNamespace), marks_.Get(mark.field));
@@ -114,15 +114,25 @@ class Resolver final {
       out_.awaited = NameOf(table_.kinds()[*kind], slot.name);
       return Heeded::kYes;
     }
-    if (InComposite(slot)) return Heeded::kYes;
+    if (InComposite(slot)) {
+      LookAtOwner(slot.record->parent.get());
+      return Heeded::kYes;
+    }
     if (!slot.record->spec->is_gang) return Heeded::kAsksForNothing;
     out_.gang = {.origin = GangOrigin::kObject, .source = &slot};
+    LookAtOwner(slot.record->parent.get());
     out_.sub_group = SubGroupIn(slot, mark.field);
     LookAtItsOwner(*slot.record);
     if (out_.gang.stager == nullptr) LookAtLeaderWorkerSet();
     if (out_.gang.stager == nullptr && mark.field == MarkField::kXk8s) LookAtRayCluster();
     NameObjectGang();
     return Heeded::kYes;
+  }
+
+  // A right that is lost parts no gang: what runs is what it was when it could be read last.
+  [[nodiscard]] bool IsReadable(uint8_t kind, MarkField field) const {
+    return table_.IsServed(kind) ||
+           table_.RunsUnread(kind, marks_.Get(MarkField::kNamespace), marks_.Get(field));
   }
 
   // Its CRD was deleted under a gang that runs. Whoever comes now is a member and no gang of one.
@@ -193,6 +203,28 @@ class Resolver final {
       if (listed) return part.name;
     }
     return "";
+  }
+
+  // The outermost that is known of those that have made the pod; of an anchor, its group.
+  void LookAtOwner(const ParentRef* of_group) {
+    constexpr int kMostOwners = 8;  // one of the other, as in a walk
+    std::optional<ParentRef> step;
+    if (const absl::string_view kind = marks_.Get(MarkField::kOwnerKind); !kind.empty()) {
+      step = ParentRef{static_cast<uint8_t>(kind.front()),
+                       std::string(marks_.Get(MarkField::kOwnerName)),
+                       std::string(marks_.Get(MarkField::kOwnerUid))};
+    } else if (of_group != nullptr) {
+      step = *of_group;
+    }
+    for (int i = 0; i < kMostOwners && step.has_value(); ++i) {
+      if (!IsOwner(table_.role(step->kind)) || !table_.IsServed(step->kind)) return;
+      ObjectSlot& slot = table_.At(step->kind, marks_.Get(MarkField::kNamespace), step->name);
+      out_.seen.push_back(&slot);
+      if (!slot.record.has_value() || slot.record->uid != step->uid) return;
+      out_.gang.owner = &slot;
+      const ParentRef* parent = slot.record->parent.get();
+      step = parent != nullptr ? std::optional(*parent) : std::nullopt;
+    }
   }
 
   // Where the owner of a group object makes its members in stages, these are the gangs: a quorum
@@ -290,6 +322,7 @@ class Resolver final {
                  .group_name = StableGroupName(group, {"marks", MarkWords(field)}),
                  .dialect = field,
                  .part = group};
+    LookAtOwner(nullptr);
     return Heeded::kYes;
   }
 

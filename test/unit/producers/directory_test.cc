@@ -63,6 +63,68 @@ TEST(GangDirectory, AGroupObjectIsAGangWithAndWithoutPods) {
   EXPECT_EQ(world.Where("p"), "waits");
 }
 
+// The operator writes the group; its users write on the job.
+TEST(GangDirectory, WhereAGroupSaysNothingTheOwnerOfItsPodsDoes) {
+  DirectoryWorld world;
+  world.ServeAll();
+  world.Give(kTrain);
+  world.Give(
+      "{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: job, labels: "
+      "{scheduling.maniple.dev/queue: research}}, spec: {runPolicy: {schedulingPolicy: "
+      "{priorityClass: low}}, pytorchReplicaSpecs: {Worker: {replicas: 4}}}}");
+  world.Put("p", kInTrain, "PyTorchJob/job");
+  EXPECT_EQ(world.Where("p"), "PodGroup/train min 4, queue research, class low");
+  world.Put("k",
+            "{labels: {kueue.x-k8s.io/pod-group-name: g}, annotations: "
+            "{kueue.x-k8s.io/pod-group-total-count: '2'}}",
+            "PyTorchJob/job");
+  EXPECT_EQ(world.Where("k"), "Pod/g#kueue min 2, queue research, class low");
+  world.Give("{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: job}, spec: {}}");
+  EXPECT_EQ(world.Where("p"), "PodGroup/train min 4");
+}
+
+TEST(GangDirectory, ARightThatIsLostPartsNoGangThatRuns) {
+  DirectoryWorld world;
+  world.ServeAll();
+  world.Give(
+      "{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: job}, spec: "
+      "{pytorchReplicaSpecs: {Worker: {replicas: 2}}}}");
+  const std::string there = "PyTorchJob/job min 2, worker 2";
+  Pod runs = PodWith("p", "", "PyTorchJob/job");
+  runs.node_name = "n1";
+  (void)world.directory_.Put(world.ids_.Intern("p"), runs, world.change_);
+  world.Serve("kubeflow.org/v1", "PyTorchJob", ServedState::kForbidden);
+  world.Put("q", "", "PyTorchJob/job");
+  EXPECT_EQ(world.Where("p"), there);
+  EXPECT_EQ(world.Where("q"), there);
+  world.Forget("p");
+  EXPECT_EQ(world.Where("q"), "single");
+}
+
+TEST(GangDirectory, AnOwnerThatAsksForNoGangIsKnownByTheNameThatItsGangHad) {
+  DirectoryWorld world;
+  world.ServeAll();
+  const auto give = [&world](int pods) {
+    world.Give(
+        absl::StrCat("{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: "
+                     "{completionMode: Indexed, parallelism: ",
+                     pods, ", completions: ", pods, "}}"));
+  };
+  give(2);
+  world.Put("p", "", "Job/j");
+  const GroupName name{"ns", world.PlaceOf("p").group_name};
+  EXPECT_FALSE(world.directory_.AsksForNone(name));
+  world.change_ = {};
+  give(1);
+  EXPECT_EQ(world.Where("p"), "single");
+  EXPECT_TRUE(world.directory_.AsksForNone(name));
+  EXPECT_THAT(world.change_.gangs, ElementsAre(name));
+  world.change_ = {};
+  world.Forget("p");
+  EXPECT_FALSE(world.directory_.AsksForNone(name));
+  EXPECT_THAT(world.change_.gangs, ElementsAre(name));
+}
+
 TEST(GangDirectory, APodWhoseGroupComesLaterWaitsForIt) {
   DirectoryWorld world;
   world.Serve(kXk8s, "PodGroup");

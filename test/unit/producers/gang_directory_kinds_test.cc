@@ -185,6 +185,9 @@ class World {
   [[nodiscard]] const ForeignGang* Find(const GroupName& name) const {
     return world_.directory_.Find(name);
   }
+  [[nodiscard]] bool AsksForNone(const GroupName& name) const {
+    return world_.directory_.AsksForNone(name);
+  }
   [[nodiscard]] const Facts& facts() const { return facts_; }
   [[nodiscard]] DirectoryChange TakeChange() { return std::exchange(world_.change_, {}); }
 
@@ -262,9 +265,11 @@ class Watched {
     std::vector<PodPlace> places;
     for (size_t pod = 0; pod < kPods; ++pod) places.push_back(world_.PlaceOf(pod));
     std::map<GroupName, std::optional<ForeignGang>> gangs;
+    std::map<GroupName, bool> asked_for_none;
     for (const GroupName& name : named_) {
       const ForeignGang* gang = world_.Find(name);
       gangs[name] = gang == nullptr ? std::nullopt : std::optional(*gang);
+      asked_for_none[name] = world_.AsksForNone(name);
     }
     const size_t about = Step(world_, random_);
     const DirectoryChange change = world_.TakeChange();
@@ -275,8 +280,9 @@ class Watched {
     }
     for (const auto& [name, was] : gangs) {
       const bool told = std::ranges::count(change.gangs, name) == 1;
-      ASSERT_EQ(told, !Same(world_.Find(name), was.has_value() ? &*was : nullptr))
-          << name.group_name;
+      const bool same = Same(world_.Find(name), was.has_value() ? &*was : nullptr) &&
+                        world_.AsksForNone(name) == asked_for_none[name];
+      ASSERT_EQ(told, !same) << name.group_name;
     }
     named_.insert(change.gangs.begin(), change.gangs.end());
   }
@@ -291,6 +297,7 @@ class Watched {
     }
     for (const GroupName& name : named_) {
       const ForeignGang *here = world_.Find(name), *there = fresh.Find(name);
+      ASSERT_EQ(world_.AsksForNone(name), fresh.AsksForNone(name)) << name.group_name;
       ASSERT_TRUE(Same(here, there)) << name.group_name << " " << Told(here) << " " << Told(there);
     }
   }

@@ -178,8 +178,9 @@ class History {
   }
   [[nodiscard]] std::string GangNamed(const GroupName& name) const {
     const ForeignGang* gang = world_.directory_.Find(name);
-    if (gang == nullptr) return "none";
-    return absl::StrCat(Shown(*gang), gang->is_object, gang->status.has_value(),
+    const bool asks_for_none = world_.directory_.AsksForNone(name);
+    if (gang == nullptr) return asks_for_none ? "asks for none" : "none";
+    return absl::StrCat(Shown(*gang), asks_for_none, gang->is_object, gang->status.has_value(),
                         gang->owner.has_value() ? gang->owner->uid : "", " by ", gang->owner_kind,
                         "/", gang->owner_name);
   }

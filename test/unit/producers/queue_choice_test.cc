@@ -29,7 +29,7 @@ class QueueChoice : public testing::Test {
     pods_.Add(absl::StrCat("{labels: {kueue.x-k8s.io/pod-group-name: g, ", key, ": ", queue, "}}"));
   }
   [[nodiscard]] std::string Chosen() const {
-    return ChooseQueue(&declared_, pods_.marks(), options_);
+    return ChooseQueue(&declared_, nullptr, pods_.marks(), options_);
   }
 
   PackedPods pods_;
@@ -39,9 +39,9 @@ class QueueChoice : public testing::Test {
 
 // Each source says something or not.
 TEST(QueueChoiceOrder, TheFirstThatSaysSomethingStands) {
-  for (uint32_t said = 0; said < 1U << 8; ++said) {
+  for (uint32_t said = 0; said < 1U << 10; ++said) {
     PackedPods pods;
-    ForeignSpec declared;
+    ForeignSpec declared, owner;
     ProducerOptions options;
     options.queues = {{"admitted", "6"}};
     const auto says = [said](uint32_t source) { return (said >> source & 1) != 0; };
@@ -54,14 +54,16 @@ TEST(QueueChoiceOrder, TheFirstThatSaysSomethingStands) {
     label(1, kOwn, "1");
     for (uint32_t i = 0; i < std::size(kTheirs); ++i) label(2 + i, kTheirs[i], absl::StrCat(2 + i));
     label(6, kKueue, "admitted");
-    if (says(7)) declared.queue_label = "7";
+    if (says(7)) owner.queue = "7";
+    if (says(8)) declared.queue_label = "8";
+    if (says(9)) owner.queue_label = "9";
     std::string first;
-    for (uint32_t source = 0; source < 8 && first.empty(); ++source) {
+    for (uint32_t source = 0; source < 10 && first.empty(); ++source) {
       if (says(source)) first = absl::StrCat(source);
     }
-    ASSERT_EQ(ChooseQueue(&declared, pods.marks(), options), first) << said;
-    if (says(0) || says(7)) continue;
-    ASSERT_EQ(ChooseQueue(nullptr, pods.marks(), options), first) << said;
+    ASSERT_EQ(ChooseQueue(&declared, &owner, pods.marks(), options), first) << said;
+    if (says(0) || (said >> 7) != 0) continue;
+    ASSERT_EQ(ChooseQueue(nullptr, nullptr, pods.marks(), options), first) << said;
   }
 }
 

@@ -12,7 +12,9 @@ struct QuorumRule {
 };
 
 inline constexpr absl::string_view kReplicaTypes =
-    "minAvailable of its scheduling policy, else the sum of all replicas; a part per replica type";
+    "minAvailable of its scheduling policy, at most the sum of all replicas, which it is by "
+    "default; "
+    "a part per replica type";
 
 inline constexpr QuorumRule kQuorumRules[] = {
     {"PodGroup (scheduling.x-k8s.io)",
@@ -40,15 +42,17 @@ inline constexpr QuorumRule kQuorumRules[] = {
     {"RayCluster (ray.io)",
      "the head and all workers, times hosts; with autoscaling minReplicas of each group"},
     {"PyTorchJob (kubeflow.org)",
-     "minAvailable of its scheduling policy, else minReplicas of an elastic job, else the sum of "
-     "all replicas; a part per replica type"},
+     "minAvailable of its scheduling policy, else minReplicas of an elastic job, at most the sum "
+     "of "
+     "all replicas, which it is by default; a part per replica type"},
     {"TFJob (kubeflow.org)", kReplicaTypes},
     {"XGBoostJob (kubeflow.org)", kReplicaTypes},
     {"PaddleJob (kubeflow.org)", kReplicaTypes},
     {"JAXJob (kubeflow.org)", kReplicaTypes},
     {"MPIJob (kubeflow.org)",
-     "minAvailable of its scheduling policy, else launcher and workers; a launcher that waits for "
-     "the workers counts once it is there"},
+     "minAvailable of its scheduling policy, at most launcher and workers, which it is by default; "
+     "a "
+     "launcher that waits for the workers counts once it is there"},
     {"TrainJob (trainer.kubeflow.org)", "that of its JobSet"},
     {"CompositePodGroup (scheduling.k8s.io)",
      "minGroupCount of its groups, the oldest, and the quorum of each; a basic one asks for no "
