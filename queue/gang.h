@@ -90,9 +90,10 @@ struct StandIn {
 // Whether another object declares the gang for which a PodGroup of ours stands. kUnknown and kGone
 // are problems of the gang: nobody declares it.
 enum class SourceIs : uint8_t {
-  kFine,     // declared; or a user's own PodGroup, which stands for nobody
-  kUnknown,  // nobody has declared it since this process began to look
-  kGone,     // it was declared, and is no more
+  kFine,      // declared; or a user's own PodGroup, which stands for nobody
+  kUnknown,   // nobody has declared it since this process began to look
+  kGone,      // it was declared, and is no more
+  kAsksNone,  // it is there, and asks for no gang: scaled to one pod, say
 };
 
 struct Gang {
@@ -102,6 +103,7 @@ struct Gang {
   // or its only pod.
   std::shared_ptr<const ForeignGang> foreign;
   std::optional<StandIn> stand_in;  // none: it is not made yet, or not needed
+  bool name_is_taken = false;       // a PodGroup that does not stand for it has its name
   // A PodGroup of a user, or another object's declaration, is or was there: running pods stay.
   bool declared = false;
   // False: pods name a PodGroup that is not there (yet); singletons: true.

@@ -43,6 +43,9 @@ class GangTable final {
   // Somebody else declares the gang so; null: it is not declared any more.
   // This overrides a PodGroup of that name, which only stands for the gang.
   void SetForeign(const GangKey& key, std::shared_ptr<const ForeignGang> foreign, Delta& delta);
+  // Whether the owner for which a PodGroup of that name stands is there, and asks for no gang: what
+  // runs of it needs no others any more.
+  void SetAsksForNone(const GangKey& key, bool is_so, Delta& delta);
 
   // The gang of the place; made when it is not known. `last` is where the pod belonged last time,
   // or none.
@@ -124,6 +127,7 @@ class GangTable final {
   absl::flat_hash_map<GangId, std::unique_ptr<Gang>> gangs_;
   absl::flat_hash_set<Gang*, KeyHash, KeyEqual> by_key_;
   absl::flat_hash_map<PodId, std::string> sub_groups_;  // of members that name one
+  absl::flat_hash_set<GangKey> ask_none_;               // see SetAsksForNone
 };
 
 }  // namespace maniple

@@ -18,6 +18,13 @@ std::string ProblemOf(const PodGroup& group) {
                       ", which declares no gang now");
 }
 
+// Each of the pods that are left is enough.
+PodGroupSpec OfWhoAsksForNone(PodGroupSpec spec) {
+  spec.min_member = 1;
+  spec.sub_groups.clear();
+  return spec;
+}
+
 // The source of a gang that no other object declares, as its PodGroup says now.
 SourceIs SourceOf(const Gang& before, const PodGroup& group) {
   if (group.spec.source.empty()) return SourceIs::kFine;
@@ -38,15 +45,17 @@ void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
     Follow(gang, group, delta);
     return;
   }
-  const std::string problem = ProblemOf(group);
+  const bool asks_none = !group.spec.source.empty() && ask_none_.contains(key);
+  const std::string problem = asks_none ? "" : ProblemOf(group);
+  PodGroupSpec spec = asks_none ? OfWhoAsksForNone(group.spec) : group.spec;
   const bool same = gang.group_exists && gang.group_uid == group.meta.uid &&
-                    gang.problem == problem && gang.spec == group.spec &&
+                    gang.problem == problem && gang.spec == spec &&
                     gang.status == group.status && gang.on_hold == IsOnHold(group.meta) &&
                     gang.group_generation == group.meta.generation;
   gang.group_resource_version = group.meta.resource_version;
   if (same) return;
-  gang.source_is = SourceOf(gang, group);
-  const std::vector<SubGroup> sub_groups = std::exchange(gang.spec, group.spec).sub_groups;
+  gang.source_is = asks_none ? SourceIs::kAsksNone : SourceOf(gang, group);
+  const std::vector<SubGroup> sub_groups = std::exchange(gang.spec, std::move(spec)).sub_groups;
   // Another PodGroup of the same name: no member has succeeded for it yet.
   if (gang.group_uid != group.meta.uid) gang.cleaned = CleanedMembers{};
   gang.group_exists = true;
@@ -63,7 +72,8 @@ void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
 
 void GangTable::Follow(Gang& gang, const PodGroup& stand_in, Delta& delta) {
   // Another object has taken the name: it says nothing of the gang, and is not ours to write.
-  if (stand_in.spec.source != gang.foreign->spec.source) return;
+  gang.name_is_taken = stand_in.spec.source != gang.foreign->spec.source;
+  if (gang.name_is_taken) return;
   const std::optional<StandIn> now = StandIn{.uid = stand_in.meta.uid, .spec = stand_in.spec};
   const bool same = gang.stand_in == now && gang.status == stand_in.status &&
                     gang.on_hold == IsOnHold(stand_in.meta) &&
@@ -97,6 +107,7 @@ void GangTable::SetForeign(const GangKey& key, std::shared_ptr<const ForeignGang
   if (!was_foreign) {
     const bool stood_for_it = gang.group_exists && gang.spec.source == foreign->spec.source;
     gang.stand_in.reset();
+    gang.name_is_taken = gang.group_exists && !stood_for_it;
     if (stood_for_it) {
       gang.stand_in = StandIn{.uid = gang.group_uid, .spec = std::move(gang.spec)};
     } else {
@@ -127,9 +138,24 @@ void GangTable::SetForeign(const GangKey& key, std::shared_ptr<const ForeignGang
   delta.gangs_changed.insert(gang.id);
 }
 
+void GangTable::SetAsksForNone(const GangKey& key, bool is_so, Delta& delta) {
+  const bool was_so = is_so ? !ask_none_.insert(key).second : ask_none_.erase(key) > 0;
+  if (!is_so && !was_so) return;
+  Gang* gang = FindKey(key);
+  if (gang == nullptr || gang->foreign != nullptr || gang->spec.source.empty()) return;
+  const std::vector<SubGroup> sub_groups = gang->spec.sub_groups;
+  if (is_so) gang->spec = OfWhoAsksForNone(std::move(gang->spec));
+  gang->problem = is_so ? "" : ProblemOf({.spec = gang->spec});
+  gang->source_is = is_so ? SourceIs::kAsksNone : SourceIs::kGone;
+  Rerank(*gang, sub_groups);
+  Derive(*gang);
+  delta.gangs_changed.insert(gang->id);
+}
+
 // The PodGroup that stood for the gang exists until the garbage collector takes it.
 void GangTable::Undeclare(Gang& gang, Delta& delta) {
   gang.foreign.reset();
+  gang.name_is_taken = false;
   gang.brings_quota = false;
   const std::optional<StandIn> stand_in = std::exchange(gang.stand_in, std::nullopt);
   if (!stand_in.has_value()) {
@@ -155,7 +181,10 @@ void GangTable::Stage(Gang& gang) {
 void GangTable::RefuseGroup(const GangKey& key, absl::string_view uid, absl::string_view problem,
                             Delta& delta) {
   Gang& gang = Ensure(key);
-  if (gang.foreign != nullptr) return;  // its stand-in cannot be read, and is not needed
+  if (gang.foreign != nullptr) {  // its stand-in cannot be read, and is not needed
+    gang.name_is_taken = !gang.stand_in.has_value();
+    return;
+  }
   gang.declared = true;
   if (gang.group_uid != uid) {
     gang.spec = PodGroupSpec{};
@@ -176,6 +205,7 @@ void GangTable::RemoveGroup(const GangKey& key, absl::string_view uid, Delta& de
   Gang* gang = FindKey(key);
   if (gang == nullptr || !gang->group_exists) return;
   if (gang->foreign != nullptr) {
+    gang->name_is_taken = false;
     if (!gang->stand_in.has_value() || (!uid.empty() && gang->stand_in->uid != uid)) return;
     gang->stand_in.reset();
     gang->on_hold = false;

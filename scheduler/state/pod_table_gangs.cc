@@ -25,9 +25,10 @@ void PodTable::FollowProducers(Runners runners, Delta& delta) {
   }
   for (const GroupName& gang : change.gangs) {
     const ForeignGang* foreign = producers_.Find(gang);
-    gangs_.SetForeign({.namespace_name = gang.namespace_name, .name = gang.group_name},
-                      foreign == nullptr ? nullptr : std::make_shared<const ForeignGang>(*foreign),
-                      delta);
+    const GangKey key{.namespace_name = gang.namespace_name, .name = gang.group_name};
+    gangs_.SetForeign(
+        key, foreign == nullptr ? nullptr : std::make_shared<const ForeignGang>(*foreign), delta);
+    gangs_.SetAsksForNone(key, producers_.AsksForNone(gang), delta);
   }
 }
 

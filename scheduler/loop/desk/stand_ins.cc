@@ -25,11 +25,12 @@ constexpr int kRefusalsBeforeTelling = 2;
 // For so long the PodGroup keeps the memory that its gang has run.
 constexpr absl::Duration kKeptAfterLastPod = absl::Minutes(10);
 
-// Made of marks on pods alone: no garbage collector takes it.
+// No garbage collector takes it: it is made of marks on pods alone, or its owner stays.
 bool IsOrphan(const Gang& gang) {
   const GangSource& source = gang.spec.source;
+  const bool of_marks = source.kind == "Pod" && source.api_version == "v1";
   return gang.group_exists && gang.foreign == nullptr && gang.members.empty() &&
-         source.kind == "Pod" && source.api_version == "v1";
+         (of_marks || gang.source_is == SourceIs::kAsksNone);
 }
 
 ToldCondition ConditionOf(const Standing& standing, absl::Time at) {
@@ -113,7 +114,8 @@ void StandIns::DropStandIn(Case& c) {
   if (!c.record.stand_in.has_value()) c.record.stand_in.emplace();
   StandInWork& work = *c.record.stand_in;
   if (work.under_way) return;
-  if (!work.goes) work = {.goes = true, .again_at = c.now + kKeptAfterLastPod};
+  const bool is_over = c.gang.source_is == SourceIs::kAsksNone;
+  if (!work.goes) work = {.goes = true, .again_at = is_over ? c.now : c.now + kKeptAfterLastPod};
   if (c.now < work.again_at) {
     c.record.status_due = std::min(c.record.status_due, work.again_at);
     return;
@@ -137,12 +139,15 @@ void StandIns::HearStandIn(GangId id, const WriteResult& result, absl::Time now)
     work.again_at = now + kStandInShowsWithin;
     return;
   }
-  // An earlier leader has made it, as the watch will show, or another object has the name.
+  // We or an earlier leader have made it, as the watch will show, or another object has the name.
   const bool exists = result.http_status == 409 && result.status.reason == "AlreadyExists";
+  const Gang* gang = desk_.state.FindGang(id);
+  const bool comes = exists && (gang == nullptr || !gang->name_is_taken);
   work.trouble = exists ? "a PodGroup of its name is there already, and does not stand for it"
                         : result.status.message;
   // A server that is busy, or cannot be reached, has refused nothing.
-  if (result.http_status / 100 == 4 && result.http_status != 429) ++work.refusals;
+  const bool refused = result.http_status / 100 == 4 && result.http_status != 429;
+  if (refused && !comes) ++work.refusals;
   work.again_at = now + work.backoff.Next(desk_.random);
 }
 
@@ -192,7 +197,7 @@ void StandIns::TellProducer(Case& c, const Standing& standing) {
   work.under_way = true;
   work.sent = std::string(phase);
   const bool volcano = target->dialect == ForeignStatusTarget::Dialect::kVolcano;
-  const bool on_object = volcano && !volcano_has_status_;
+  const bool on_object = volcano && (!volcano_has_status_ || work.no_status);
   Rare<ToldCondition>& told = record.told_condition;
   const bool numbers = stays && told.has_value() && told->reason == standing.reason;
   if (volcano) told = ConditionOf(standing, c.now);
@@ -204,6 +209,12 @@ void StandIns::TellProducer(Case& c, const Standing& standing) {
           PhaseToWrite(target->dialect, c.gang.spec.source.uid, phase, standing, c.now)));
 }
 
+bool StandIns::IsOfVolcano(GangId id) const {
+  const Gang* gang = desk_.state.FindGang(id);
+  return gang != nullptr && gang->foreign != nullptr && gang->foreign->status.has_value() &&
+         gang->foreign->status->dialect == ForeignStatusTarget::Dialect::kVolcano;
+}
+
 void StandIns::HearPhase(const Errand& errand, const WriteResult& result, absl::Time now) {
   const auto it = desk_.records.find(errand.gang);
   if (it == desk_.records.end() || !it->second->phase.has_value()) return;
@@ -211,23 +222,21 @@ void StandIns::HearPhase(const Errand& errand, const WriteResult& result, absl::
   work.under_way = false;
   desk_.to_report.insert(errand.gang);
   if (Succeeded(result)) {
+    // Volcano's own definition has no status subresource, but some copies of it have.
+    if (work.no_status && errand.begun) volcano_has_status_ = false;
     work.again_at = now + kStandInShowsWithin;
     return;
   }
   if (Rare<ToldCondition>& told = it->second->told_condition; told.has_value()) {
     *told = {.reason = told->reason};
   }
-  // Volcano's own definition has no status subresource, but some copies of it have.
-  if (result.http_status == 404 && !errand.begun && volcano_has_status_) {
-    const Gang* gang = desk_.state.FindGang(errand.gang);
-    const bool volcano = gang != nullptr && gang->foreign != nullptr &&
-                         gang->foreign->status.has_value() &&
-                         gang->foreign->status->dialect == ForeignStatusTarget::Dialect::kVolcano;
-    if (volcano) {
-      volcano_has_status_ = false;
-      work.sent.clear();
-      return;
-    }
+  // An object that is gone answers so as well: the object itself is asked next.
+  const bool asks_object =
+      result.http_status == 404 && !errand.begun && volcano_has_status_ && IsOfVolcano(errand.gang);
+  work.no_status = asks_object;
+  if (asks_object) {
+    work.sent.clear();
+    return;
   }
   work.again_at = now + work.backoff.Next(desk_.random);
 }

@@ -26,6 +26,7 @@ class StandIns final {
   void HearPhase(const Errand& errand, const WriteResult& result, absl::Time now);
 
  private:
+  [[nodiscard]] bool IsOfVolcano(GangId id) const;
   void TellTroubleOnce(const Case& c, StandInWork& work);
   [[nodiscard]] static bool HasSomethingToSay(const Case& c, const Standing& standing);
   // When the condition is to be written though the phase stays; the future: it says what is so.

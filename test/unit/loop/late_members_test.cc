@@ -59,6 +59,41 @@ TEST_F(LoopLateMembers, AJobThatIsScaledUpWhereThereIsNoRoomKeepsItsPods) {
   EXPECT_EQ(BoundOf("job"), 6);
 }
 
+TEST_F(LoopLateMembers, AJobThatIsScaledDownToOnePodKeepsIt) {
+  PutJob(3);
+  SubmitJob(0, 3);
+  ASSERT_EQ(BoundOf("job"), 3);
+  PutJob(1);
+  for (const char* pod : {"job-1", "job-2"}) d_.api.Delete(ResourceKind::kPod, pod);
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(Status().phase, "Running");
+  d_.Submit({.gang = "next", .pods = 3});
+  d_.Settle(absl::Minutes(10));
+  EXPECT_EQ(d_.Bound("next"), 3) << "no room is held for the others";
+  EXPECT_EQ(BoundOf("job"), 1);
+  d_.Restart();
+  d_.Settle(absl::Minutes(10));
+  EXPECT_EQ(BoundOf("job"), 1);
+  EXPECT_THAT(StandingFor("job"), SizeIs(0)) << "it is a gang of one, and as such needs none";
+  PutJob(2);
+  SubmitJob(1, 2);
+  EXPECT_EQ(BoundOf("job"), 1) << "there is no room";
+  d_.Settle(absl::Minutes(10));
+  EXPECT_EQ(BoundOf("job"), 1);
+}
+
+TEST_F(LoopLateMembers, OfAJobThatIsScaledDownToOnePodWhileItWaitsNothingIsLeft) {
+  PutJob(3);
+  SubmitJob(0, 2);
+  ASSERT_EQ(BoundOf("job"), 0);
+  ASSERT_THAT(StandingFor("job"), SizeIs(1));
+  PutJob(1);
+  d_.api.Delete(ResourceKind::kPod, "job-1");
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(BoundOf("job"), 1);
+  EXPECT_THAT(StandingFor("job"), SizeIs(0));
+}
+
 TEST_F(LoopLateMembers, AJobThatWasScaledUpStillLosesItsQuorum) {
   PutJob(3);
   SubmitJob(0, 3);

@@ -85,7 +85,8 @@ TEST_F(LoopNodes, ThatHaveComeTakeTheRequestBack) {
   Answer("Provisioned");
   d_.Settle(absl::Seconds(30));
   EXPECT_THAT(Reasons(), Each("WaitingForNodes"));
-  EXPECT_THAT(d_.StatusOf("a").message, HasSubstr("is provisioned, and its nodes have yet to appear"));
+  EXPECT_THAT(d_.StatusOf("a").message,
+              HasSubstr("is provisioned, and its nodes have yet to appear"));
   d_.Nodes(2, 8, "new");
   d_.Settle(absl::Seconds(5));
   EXPECT_EQ(d_.Bound("a"), 2);

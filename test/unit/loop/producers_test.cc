@@ -66,99 +66,6 @@ TEST_F(LoopProducers, ThePhaseOfAnXk8sGroupIsForWhoeverLists) {
   EXPECT_EQ(PhaseOf(kXk8s, "train"), "Running");
 }
 
-TEST_F(LoopProducers, VolcanosPhaseOpensBeforeThereArePods) {
-  Put({.kind = kVolcano, .name = "train", .spec = R"({"minMember":2})"});
-  d_.Settle(absl::Seconds(5));
-  EXPECT_EQ(PhaseOf(kVolcano, "train"), "Inqueue");
-  Submit(
-      {.prefix = "train", .to = 2, .annotation = "scheduling.k8s.io/group-name", .text = "train"});
-  d_.Settle(absl::Seconds(5));
-  EXPECT_EQ(BoundOf("train"), 2);
-  EXPECT_EQ(PhaseOf(kVolcano, "train"), "Running");
-}
-
-// It was written with the phase alone, which stays Inqueue while a gang waits.
-class LoopVolcanosCondition : public LoopProducers {
- protected:
-  void SubmitPods(int from, int to) {
-    Submit({.prefix = "train",
-            .from = from,
-            .to = to,
-            .annotation = "scheduling.k8s.io/group-name",
-            .text = "train"});
-  }
-  [[nodiscard]] std::string Condition(const char* field) const {
-    const Json& conditions = d_.api.ForeignStatus("train")["conditions"];
-    return conditions.size() == 1 ? conditions.items()[0][field].AsString() : "none";
-  }
-  [[nodiscard]] int Writes() const { return d_.api.Count("PATCH /apis/scheduling.volcano.sh"); }
-};
-
-TEST_F(LoopVolcanosCondition, TellsANewReasonAtOnce) {
-  for (const char* node : {"n1", "n2"}) {
-    d_.Put(MakePod(absl::StrCat("busy-", node)).Gpu(8).On(node).Phase(PodPhase::kRunning));
-  }
-  Put({.kind = kVolcano, .name = "train", .spec = R"({"minMember":3})"});
-  SubmitPods(0, 2);
-  d_.Settle(absl::Seconds(5));
-  EXPECT_EQ(Condition("reason"), "NotEnoughTasks");
-  SubmitPods(2, 3);
-  d_.Settle(absl::Seconds(2));
-  EXPECT_EQ(PhaseOf(kVolcano, "train"), "Inqueue");
-  EXPECT_EQ(Condition("type"), "Unschedulable");
-  EXPECT_EQ(Condition("reason"), "NotEnoughResources");
-}
-
-TEST_F(LoopVolcanosCondition, TellsOtherNumbersOnceInTenSecondsAndNothingTwice) {
-  Put({.kind = kVolcano, .name = "train", .spec = R"({"minMember":4})"});
-  SubmitPods(0, 1);
-  d_.Settle(absl::Seconds(5));
-  const int writes = Writes();
-  SubmitPods(1, 2);
-  d_.Settle(absl::Seconds(2));
-  EXPECT_EQ(Writes(), writes) << "ten seconds are not over";
-  d_.Settle(absl::Seconds(60));
-  EXPECT_EQ(Writes(), writes + 1);
-  EXPECT_THAT(Condition("message"), HasSubstr("2 of 4"));
-  d_.Restart();
-  d_.Settle(absl::Seconds(60));
-  EXPECT_EQ(Writes(), writes + 1) << "the leader before has told the same";
-}
-
-TEST_F(LoopVolcanosCondition, IsWrittenAgainWhenItDidNotArrive) {
-  Put({.kind = kVolcano, .name = "train", .spec = R"({"minMember":4})"});
-  SubmitPods(0, 1);
-  d_.Settle(absl::Seconds(20));
-  d_.api.Break({.on = "PATCH /apis/scheduling.volcano.sh", .times = 2, .code = 403});
-  SubmitPods(1, 2);
-  d_.Settle(absl::Seconds(20));
-  EXPECT_THAT(Condition("message"), HasSubstr("2 of 4"));
-}
-
-TEST_F(LoopVolcanosCondition, StaysWithThePhaseWhenAMemberIsLost) {
-  Put({.kind = kVolcano, .name = "train", .spec = R"({"minMember":2})"});
-  SubmitPods(0, 2);
-  d_.Settle(absl::Seconds(5));
-  ASSERT_EQ(PhaseOf(kVolcano, "train"), "Running");
-  const int writes = Writes();
-  d_.api.Delete(ResourceKind::kPod, "train-0");
-  d_.Settle(absl::Seconds(5));
-  EXPECT_EQ(PhaseOf(kVolcano, "train"), "Running");
-  EXPECT_EQ(Condition("type"), "Scheduled");
-  EXPECT_EQ(Writes(), writes);
-}
-
-TEST_F(LoopProducers, AVolcanoGroupOfAQueueThatIsNotThereKeepsItsPodsBack) {
-  Put({.kind = kVolcano, .name = "lost", .spec = R"({"minMember":1,"queue":"nowhere"})"});
-  Submit({.prefix = "lost", .to = 1, .annotation = "scheduling.k8s.io/group-name", .text = "lost"});
-  d_.Settle(absl::Seconds(5));
-  EXPECT_EQ(BoundOf("lost"), 0);
-  EXPECT_EQ(PhaseOf(kVolcano, "lost"), "Pending");
-  ASSERT_THAT(StandingFor("lost"), SizeIs(1));
-  EXPECT_EQ(StandingFor("lost")[0].status.reason, "QueueNotFound");
-  EXPECT_THAT(StandingFor("lost")[0].status.message, HasSubstr("nowhere"));
-}
-
 TEST_F(LoopProducers, AForeignUpdateWithoutAChangeCostsNoWrite) {
   Put({.kind = kXk8s, .name = "train", .spec = R"({"minMember":4})"});
   SubmitXk8s("train", 0, 3);
@@ -287,6 +194,9 @@ TEST_F(LoopProducers, SomebodyElsesPodGroupOfTheSameNameIsNotAdopted) {
   d_.Settle(absl::Seconds(30));
   EXPECT_EQ(BoundOf("train"), 0) << "its quorum of one is not the gang's";
   EXPECT_EQ(d_.StatusOf(made[0].meta.name).phase, "") << "it is not ours to write";
+  EXPECT_TRUE(std::ranges::any_of(d_.api.events_created(), [](const std::string& event) {
+    return absl::StartsWith(event, "PodGroupRefused");
+  }));
 }
 
 TEST_F(LoopProducers, AnIndexedJobIsAGangAndAPlainOneIsNot) {

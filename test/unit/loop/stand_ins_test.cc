@@ -50,8 +50,10 @@ class StandInsTest : public ::testing::Test {
     }
     return methods;
   }
-  void Hear(int http_status) {
-    stand_ins_.HearStandIn(gang_.id, {.http_status = http_status}, now_);
+  void Hear(int http_status, const char* reason = "") {
+    WriteResult result{.http_status = http_status};
+    result.status.reason = reason;
+    stand_ins_.HearStandIn(gang_.id, result, now_);
   }
   // The phases that are written to the foreign group, as they follow from a look at it.
   int PhasesToldOf(GangPhase phase) {
@@ -121,6 +123,15 @@ TEST_F(StandInsTest, IsMadeAgainWhenTheWatchDoesNotShowIt) {
   Stands(gang_.spec.min_member);
   EXPECT_THAT(Writes(kRuns), IsEmpty());
   EXPECT_FALSE(desk_.records.at(gang_.id)->stand_in.has_value());
+}
+
+// A late watch, or an earlier leader: what is there is our own.
+TEST_F(StandInsTest, OneThatIsThereAndDoesNotShowYetRefusesNothing) {
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_THAT(Writes(kRuns), ElementsAre("POST")) << "and no event";
+    Hear(409, "AlreadyExists");
+    now_ += absl::Minutes(1);
+  }
 }
 
 TEST_F(StandInsTest, FollowsTheWordOfTheProducer) {
