@@ -4,7 +4,6 @@
 #include <variant>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "api/base/check.h"
 
 namespace maniple {

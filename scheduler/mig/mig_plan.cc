@@ -1,7 +1,6 @@
 #include "scheduler/mig/mig_plan.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>

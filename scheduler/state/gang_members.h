@@ -3,7 +3,6 @@
 // Functions of data; GangTable calls them.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

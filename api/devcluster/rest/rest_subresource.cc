@@ -10,8 +10,6 @@
 #include "api/devcluster/rest/rest.h"
 #include "api/devcluster/rest/scale.h"
 #include "api/devcluster/store/binding.h"
-#include "api/devcluster/store/event_form.h"
-#include "api/devcluster/store/metadata.h"
 #include "api/devcluster/store/patch.h"
 #include "api/devcluster/types/type_check.h"
 

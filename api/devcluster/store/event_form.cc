@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace maniple::devcluster {
