@@ -139,6 +139,9 @@ struct NodeImage {
   friend auto operator<=>(const NodeImage&, const NodeImage&) = default;
 };
 
+// A label of every node, by which each is a domain of its own.
+inline constexpr char kHostnameLabel[] = "kubernetes.io/hostname";
+
 struct Node {
   ObjectMeta meta;
   bool unschedulable = false;

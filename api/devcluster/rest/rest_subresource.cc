@@ -51,9 +51,7 @@ ApiOr<ApiReply> Status(const RestContext& context, const ResourceRequest& reques
   API_ASSIGN_OR_RETURN(const ObjectPtr stored,
                        UpdateObject(context.cluster, request.type, std::move(object),
                                     WritePart::kStatus, {.dry_run = dry_run}));
-  ApiReply reply = ObjectReply(request, 200, stored, context.cluster.now);
-  AddWarnings(warnings, reply);
-  return reply;
+  return ReplyToWrite(context, request, 200, stored, warnings);
 }
 
 // A body whose kind is that of the subresource.
