@@ -56,7 +56,7 @@ enum class SessionState {
 
 struct SessionCounters {
   uint64_t lists = 0, pages = 0,
-           watches = 0;  // requests that were answered with 200; lists: whole ones
+           watches = 0;        // requests that were answered with 200; lists: whole ones
   uint64_t invalid = 0;        // objects that could not be read
   uint64_t stale = 0;          // objects not newer than the known ones
   uint64_t unknown_lines = 0;  // of a type or kind that we do not know: skipped
