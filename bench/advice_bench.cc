@@ -27,7 +27,7 @@ class Bench final {
     LoopOptions options;
     options.profile = BuiltinProfile();
     loop_ = std::make_unique<SchedulingLoop>(std::move(options));
-    loop_->SetRole(SchedulingLoop::Role::kLeader, kNow);
+    loop_->SetRole(SchedulingLoop::Role::kLeader);
     Topology topology;
     topology.meta.name = "default";
     topology.levels = {{.name = "rack", .node_label = "topology/rack"}};

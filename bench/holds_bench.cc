@@ -79,7 +79,7 @@ std::unique_ptr<SchedulingLoop> FullCluster(int pods_of_each, int waiting) {
   }
   for (int kind = 0; kind < kResourceKinds; ++kind)
     loop->Accept(KindSynced{static_cast<ResourceKind>(kind)});
-  loop->SetRole(SchedulingLoop::Role::kLeader, kNow);
+  loop->SetRole(SchedulingLoop::Role::kLeader);
   Feed(*loop, {.first = 0,
                .count = kNodes,
                .pods = pods_of_each,

@@ -108,7 +108,7 @@ std::unique_ptr<SchedulingLoop> LoopWith(int nodes, const TreeOfQueues& tree) {
   for (int kind = 0; kind < kResourceKinds; ++kind) {
     loop->Accept(KindSynced{static_cast<ResourceKind>(kind)});
   }
-  loop->SetRole(SchedulingLoop::Role::kLeader, kNow);
+  loop->SetRole(SchedulingLoop::Role::kLeader);
   (void)loop->Turn(kNow);
   return loop;
 }
@@ -262,7 +262,7 @@ BENCHMARK(BM_LiveBeside)
 int64_t BytesOfLeading(const Neighbours& neighbours) {
   auto loop = LoopWith(neighbours, Watch::kShowsStatuses);
   const int64_t before = HeapInUse();
-  loop->SetRole(SchedulingLoop::Role::kStandby, kNow);
+  loop->SetRole(SchedulingLoop::Role::kStandby);
   return before - HeapInUse();
 }
 

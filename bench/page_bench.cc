@@ -28,7 +28,7 @@ SchedulingLoop& Loop() {
     LoopOptions options;
     options.profile = BuiltinProfile();
     auto* made = new SchedulingLoop(std::move(options));
-    made->SetRole(SchedulingLoop::Role::kLeader, kNow);
+    made->SetRole(SchedulingLoop::Role::kLeader);
     for (std::vector<ObjectEvent> events : {SyntheticNodes(kNodes), SyntheticLoad(50'000, kNodes),
                                             SyntheticGang(0, 64, 8), ScriptedApi().List()}) {
       for (ObjectEvent& event : events) made->Accept(std::move(event));

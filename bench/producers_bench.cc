@@ -69,7 +69,7 @@ std::unique_ptr<SchedulingLoop> Leader() {
   options.profile = BuiltinProfile();
   options.state.producers.kinds = BuiltinForeignKinds();
   auto loop = std::make_unique<SchedulingLoop>(std::move(options));
-  loop->SetRole(SchedulingLoop::Role::kLeader, kNow);
+  loop->SetRole(SchedulingLoop::Role::kLeader);
   return loop;
 }
 
@@ -110,7 +110,7 @@ class World final {
       news.events.push_back(Decoded(lines_[static_cast<size_t>(group)]));
     }
     fold.Add(std::move(news));
-    loop_->Hear(fold.Take(), kNow);
+    loop_->Hear(fold.Take());
     return Settle();
   }
   void Write(int version) {

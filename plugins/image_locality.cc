@@ -7,7 +7,6 @@
 #include "plugins/factories.h"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 namespace maniple {

@@ -12,16 +12,14 @@
 namespace maniple {
 namespace {
 
-// Every node counts as a domain of its own by this label, whatever its value.
-constexpr absl::string_view kHostname = "kubernetes.io/hostname";
-
 class BoundSpreadPreference final : public NodeScore {
  public:
   BoundSpreadPreference(const CycleInput& cycle, const PodShape& shape)
       : nodes_(cycle, shape, WhenUnsatisfiable::kScheduleAnyway) {
     for (const SpreadNodes::Constraint& constraint : nodes_.constraints()) {
       levels_.push_back({.constraint = &constraint, .sums = {}});
-      levels_.back().by_node = constraint.count->constraint.topology_key == kHostname;
+      // Every node counts as a domain of its own by this label, whatever its value.
+      levels_.back().by_node = constraint.count->constraint.topology_key == kHostnameLabel;
     }
   }
 

@@ -228,15 +228,11 @@ QuorumNeed NeedWith(const Gang& gang, absl::FunctionRef<bool(const Member&)> cou
 }
 
 bool QuorumMayPreempt(const Gang& gang) {
-  const auto live = [](const Member& member) {
-    return member.state == MemberState::kPending || member.state == MemberState::kGated ||
-           member.state == MemberState::kBound;
-  };
   QuorumNeed need =
       NeedWith(gang, [](const Member& member) { return member.state == MemberState::kSucceeded; });
   std::vector<const Member*> others;  // that no sub-group's minimum needs
   for (const Member& member : gang.members) {
-    if (!live(member)) continue;
+    if (!IsLive(member)) continue;
     const auto part = static_cast<size_t>(member.rank.sub_group);
     if (part >= need.sub_groups.size() || need.sub_groups[part] <= 0) {
       others.push_back(&member);

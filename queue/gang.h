@@ -71,6 +71,12 @@ struct Member {
   bool own_hold = false;       // the pod says so, should it be a gang of one
 };
 
+// Pending, gated or bound.
+[[nodiscard]] inline bool IsLive(const Member& member) {
+  return member.state == MemberState::kPending || member.state == MemberState::kGated ||
+         member.state == MemberState::kBound;
+}
+
 // Members that succeeded and whose pods have been cleaned away since.
 // Each counts on until another member has its rank.
 struct CleanedMembers {

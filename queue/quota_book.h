@@ -13,7 +13,6 @@
 
 #include <array>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>

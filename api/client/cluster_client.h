@@ -16,7 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "api/base/thread_owner.h"
 #include "api/client/cluster_news.h"

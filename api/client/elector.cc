@@ -271,7 +271,6 @@ void Elector::OnWritten(Json lease, absl::Time now, HttpActions& out) {
     return;
   }
   problem_.clear();
-  ++counters_.renewed;
   RetryLater(now);
   const absl::Time until = sent_at_ + options_.renew_deadline;
   if (until <= now) return;  // The answer took so long that it grants nothing.

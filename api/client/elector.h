@@ -52,7 +52,7 @@ enum class ElectorState {
 };
 
 struct ElectorCounters {
-  uint64_t won = 0, lost = 0, renewed = 0, failed = 0;
+  uint64_t won = 0, lost = 0, failed = 0;
   absl::btree_map<Right, int64_t> forbidden;  // requests that were answered with 403
 };
 

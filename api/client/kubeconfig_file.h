@@ -2,8 +2,6 @@
 // Inside api/client only.
 #pragma once
 
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 

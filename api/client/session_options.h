@@ -56,8 +56,7 @@ enum class SessionState {
 
 struct SessionCounters {
   uint64_t lists = 0, pages = 0,
-           watches = 0;  // requests that were answered with 200; lists: whole ones
-  uint64_t upserts = 0, deletes = 0, bookmarks = 0;
+           watches = 0;        // requests that were answered with 200; lists: whole ones
   uint64_t invalid = 0;        // objects that could not be read
   uint64_t stale = 0;          // objects not newer than the known ones
   uint64_t unknown_lines = 0;  // of a type or kind that we do not know: skipped
@@ -65,7 +64,7 @@ struct SessionCounters {
   uint64_t garbage = 0;
   uint64_t cut_lines = 0;  // streams that ended inside a line
   uint64_t expired = 0;    // 410, as HTTP or as a line
-  uint64_t not_found = 0, unauthorized = 0, throttled = 0, server_errors = 0;
+  uint64_t unauthorized = 0, throttled = 0;
   uint64_t transport_failures = 0, idle_timeouts = 0;
   uint64_t went_back = 0;  // lists older than an earlier answer
   ForbiddenCounts forbidden;

@@ -7,7 +7,6 @@
 #include <deque>
 #include <map>
 #include <string>
-#include <utility>
 
 namespace maniple {
 

@@ -167,7 +167,6 @@ void WatchSession::RestartList() {
 
 void WatchSession::ReportGone(SessionOutput& out) {
   for (KnownObjects::Forgotten& gone : known_.EndSweep()) {
-    ++counters_.deletes;
     out.events.push_back(
         ObjectDeleted{{options_.kind, std::move(gone.namespace_name), std::move(gone.name)},
                       std::move(gone.uid)});
@@ -387,7 +386,6 @@ bool WatchSession::OnLine(absl::string_view line, Decoder& decoder, absl::Time n
     }
     AdvanceTo(version);
   } else if (const auto* bookmark = std::get_if<WatchBookmark>(&*message)) {
-    ++counters_.bookmarks;
     AdvanceTo(bookmark->resource_version);
   } else {
     ++counters_.unknown_lines;
@@ -431,7 +429,6 @@ void WatchSession::Upsert(DecodedObject object, SessionOutput& out) {
     return;
   }
   if (replaced) {
-    ++counters_.deletes;
     out.events.push_back(ObjectDeleted{object.key, known->uid});
   }
   known_.Set(name, object.uid, object.resource_version);
@@ -440,7 +437,6 @@ void WatchSession::Upsert(DecodedObject object, SessionOutput& out) {
     out.events.push_back(std::move(*invalid));
     return;
   }
-  ++counters_.upserts;
   auto& upserted = std::get<Object>(object.what);
   // Items of lists of built-in kinds do not name their version.
   auto* foreign = std::get_if<ForeignObject>(&upserted);
@@ -458,7 +454,6 @@ void WatchSession::Delete(const DecodedObject& object, SessionOutput& out) {
     return;
   }
   known_.Erase(name);
-  ++counters_.deletes;
   out.events.push_back(ObjectDeleted{object.key, object.uid});
 }
 

@@ -79,11 +79,9 @@ void WatchSession::OnStatus(const ApiStatus& status, absl::Time now, SessionOutp
     // The server does not know the version that we have seen: it was restored from a backup,
     // or lags behind. To wait until its versions have caught up would miss all events
     // of the meantime. A quorum list tells which it is.
-    ++counters_.server_errors;
     versions_in_doubt_ = true;
     failure.then = Then::kList;
   } else if (status.code >= 500) {
-    ++counters_.server_errors;
     if (++server_errors_in_a_row_ >= kServerErrorsBeforeList) failure.then = Then::kList;
   } else {
     failure.then = Then::kList;
@@ -100,7 +98,6 @@ void WatchSession::OnForbidden(absl::Time now, SessionOutput& out) {
 }
 
 void WatchSession::OnNotFound(absl::Time now, SessionOutput& out) {
-  ++counters_.not_found;
   missing_since_ = std::min(missing_since_, now);
   ++missing_in_a_row_;
   Failure failure{.then = Then::kList, .problem = "the server has no such resource (yet)"};

@@ -4,7 +4,6 @@
 #include <variant>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "api/base/check.h"
 
 namespace maniple {
@@ -136,7 +135,6 @@ void Writer::Enqueue(Waiting waiting) {
 // If the newer one is more urgent and the older one has not failed yet, it goes into its own queue.
 void Writer::Supersede(Ticket ticket, WriteCommand command, WriterOutput& out) {
   const auto older = waiting_.find(ticket);
-  ++counters_.superseded;
   out.results.push_back(NotSent(older->second.command.id, WriteOutcome::kSuperseded));
   if (command.priority < older->second.command.priority && older->second.attempts == 0) {
     --LineOf(older->second.command.priority).waiting;
@@ -205,7 +203,6 @@ void Writer::FenceAll(WriterOutput& out) {
   std::sort(commands.begin(), commands.end());
   for (const auto& [ticket, id] : commands)
     out.results.push_back(NotSent(id, WriteOutcome::kFenced));
-  counters_.fenced += commands.size();
   waiting_.clear();
   waiting_of_key_.clear();
   later_.clear();
@@ -286,7 +283,6 @@ void Writer::OnEnd(Open open, const HttpEnd& end, absl::Time now, WriterOutput& 
     TryAgain(std::move(open.waiting), retry_at, out);
     return;
   }
-  if (result.outcome == WriteOutcome::kUnknown) ++counters_.unknown;
   ReleaseKey(open.waiting.command.coalesce_key);
   out.results.push_back(std::move(result));
 }
@@ -297,7 +293,6 @@ void Writer::TryAgain(Waiting waiting, absl::Time retry_at, WriterOutput& out) {
   const std::string key = waiting.command.coalesce_key;
   successor_of_key_.erase(key);
   if (const auto it = waiting_of_key_.find(key); it != waiting_of_key_.end()) {
-    ++counters_.superseded;
     out.results.push_back(NotSent(waiting.command.id, WriteOutcome::kSuperseded));
     waiting_.at(it->second).backoff = waiting.backoff;
     later_.emplace(retry_at, it->second);

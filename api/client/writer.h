@@ -21,9 +21,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -50,7 +48,7 @@ struct WriterOptions {
 
 struct WriterCounters {
   std::array<uint64_t, kWritePriorities> sent = {};
-  uint64_t superseded = 0, dropped_events = 0, fenced = 0, unknown = 0, throttled = 0;
+  uint64_t dropped_events = 0, throttled = 0;
 };
 
 struct WriterOutput {

@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "api/codec/kubernetes_time.h"

@@ -12,7 +12,6 @@
 //   {…}));
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "api/base/sort_unique.h"

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <limits>
 #include <optional>
 
 #include "absl/strings/match.h"

@@ -162,5 +162,7 @@ void Json::Fill(Other&& other) {
 
 // The text as the inside of a JSON string, without the quotes.
 [[nodiscard]] std::string JsonEscaped(absl::string_view text);
+// With the quotes.
+[[nodiscard]] std::string JsonQuoted(absl::string_view text);
 
 }  // namespace maniple

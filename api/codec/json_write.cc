@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "api/codec/json.h"
 #include "api/codec/text_scan.h"
 #include "api/codec/utf8.h"
@@ -193,4 +194,9 @@ std::string JsonEscaped(absl::string_view text) {
   PutEscaped(text, out);
   return out.Take();
 }
+
+std::string JsonQuoted(absl::string_view text) {
+  return absl::StrCat("\"", JsonEscaped(text), "\"");
+}
+
 }  // namespace maniple

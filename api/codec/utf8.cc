@@ -1,5 +1,6 @@
 #include "api/codec/utf8.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -59,6 +60,11 @@ bool HasEncodedSurrogate(absl::string_view text) {
     ++at;
   }
   return false;
+}
+
+int64_t CodePoints(absl::string_view text) {
+  return std::count_if(text.begin(), text.end(),
+                       [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
 }
 
 absl::string_view Utf8Prefix(absl::string_view text, size_t limit) {

@@ -1,7 +1,8 @@
-// What the codecs need to know of UTF-8. Private to this room.
+// What the codecs need to know of UTF-8.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -17,6 +18,9 @@ namespace maniple {
 [[nodiscard]] inline bool IsUtf8(absl::string_view text) {
   return FindInvalidUtf8(text) == absl::string_view::npos;
 }
+
+// How many characters a well-formed text has.
+[[nodiscard]] int64_t CodePoints(absl::string_view text);
 
 // Whether an otherwise well-formed text holds an encoded surrogate, which RapidJSON makes of a lone
 // "\udc00".

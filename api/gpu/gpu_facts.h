@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "api/gpu/gpu_resource.h"
 #include "api/gpu/gpu_rules.h"
 #include "api/gpu/product_table.h"

@@ -1,7 +1,6 @@
 #include "api/gpu/product_table.h"
 
 #include <algorithm>
-#include <array>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/strip.h"

@@ -378,7 +378,6 @@ class CurlTransport::Impl final {
     }
     transfer.last_byte = impl.now_;
     transfer.bytes.append(data, size * count);
-    impl.counters_.bytes_received += size * count;
     impl.HasNews(transfer);
     return size * count;
   }

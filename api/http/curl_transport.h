@@ -41,7 +41,7 @@ struct CurlTransportOptions {
 };
 
 struct TransportCounters {
-  uint64_t requests = 0, connections = 0, bytes_received = 0, pauses = 0;
+  uint64_t requests = 0, connections = 0, pauses = 0;
   Answers answers;
 };
 

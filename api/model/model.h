@@ -9,11 +9,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/base/amount.h"
 #include "api/model/labels.h"
@@ -140,6 +138,9 @@ struct NodeImage {
   int64_t bytes = 0;
   friend auto operator<=>(const NodeImage&, const NodeImage&) = default;
 };
+
+// A label of every node, by which each is a domain of its own.
+inline constexpr char kHostnameLabel[] = "kubernetes.io/hostname";
 
 struct Node {
   ObjectMeta meta;

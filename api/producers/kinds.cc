@@ -1,7 +1,5 @@
 #include "api/producers/kinds.h"
 
-#include <utility>
-
 namespace maniple {
 namespace {
 

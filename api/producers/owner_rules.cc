@@ -1,7 +1,6 @@
 #include "api/producers/owner_rules.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <utility>
 

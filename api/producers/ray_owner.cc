@@ -1,6 +1,5 @@
 // RayCluster of ray.io/v1.
 #include <algorithm>
-#include <utility>
 
 #include "api/producers/fields.h"
 #include "api/producers/kind_readers.h"

@@ -2,7 +2,6 @@
 #include "api/validation/cel.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "api/codec/utf8.h"
 #include "api/validation/format.h"
 #include "api/validation/schema_node.h"
 
@@ -19,11 +20,6 @@ CelValue FromText(const std::string& text, const SchemaNode* schema) {
     if (const std::optional<absl::Duration> span = ParseGoDuration(text)) return CelValue(*span);
   }
   return CelValue::BorrowedText(text);
-}
-
-int64_t CodePoints(absl::string_view text) {
-  return std::count_if(text.begin(), text.end(),
-                       [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
 }
 
 // A null that the schema does not allow counts as absent: the server drops it.

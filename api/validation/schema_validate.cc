@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/codec/utf8.h"
 #include "api/validation/schema_walk.h"
 
 namespace maniple {
@@ -58,11 +59,6 @@ bool HasType(const Json& value, const SchemaNode& node) {
       return value.is_bool();
   }
   return false;
-}
-
-int64_t CodePoints(const std::string& text) {
-  return std::count_if(text.begin(), text.end(),
-                       [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
 }
 
 // False when `value` is below the limit of a minimum, or at one that is exclusive.

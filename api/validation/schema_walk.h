@@ -2,7 +2,6 @@
 // this room.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

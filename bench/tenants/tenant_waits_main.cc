@@ -75,7 +75,7 @@ class Cluster final {
     options.profile = BuiltinProfile();
     options.per_pod_events = PerPodEvents::kNever;
     loop_ = std::make_unique<SchedulingLoop>(std::move(options));
-    loop_->SetRole(SchedulingLoop::Role::kLeader, now_);
+    loop_->SetRole(SchedulingLoop::Role::kLeader);
     for (int i = 0; i < kNodes; ++i) {
       api_.Put(MakeNode(absl::StrCat("n", i))
                    .Gpu(kGpusOfNode)

@@ -3,7 +3,6 @@
 // Shared by the filter and the score of node affinity. Borrows the tables, keeps the terms.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 

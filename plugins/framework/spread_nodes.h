@@ -4,7 +4,6 @@
 // spread.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "plugins/framework/filter.h"

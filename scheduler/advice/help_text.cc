@@ -1,6 +1,5 @@
 // Help in sentences.
 #include <optional>
-#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

@@ -10,8 +10,6 @@
 namespace maniple {
 namespace {
 
-constexpr absl::string_view kHostName = "kubernetes.io/hostname";
-
 // Adds copies of nodes behind the blocks of a snapshot.
 class Annex final {
  public:
@@ -43,7 +41,7 @@ class Annex final {
     }
     for (size_t i = 0; i < old.label_columns.size(); ++i) {
       LabelValueId value = old.label_columns[i].values[at];
-      if (value.valid() && old.label_columns[i].key == kHostName) {
+      if (value.valid() && old.label_columns[i].key == kHostnameLabel) {
         value = LabelValueId(static_cast<uint32_t>(tables_->label_values.size()));
         tables_->label_values.PushBack(name);
       }
@@ -81,9 +79,9 @@ class Annex final {
   // With a host name of its own, where that is a label of few values.
   NodeClassId ClassOf(NodeClassId old, const std::string& name) {
     const NodeClass& like = *tables_->classes[old.index()];
-    if (like.labels.Find(kHostName) == nullptr) return old;
+    if (like.labels.Find(kHostnameLabel) == nullptr) return old;
     NodeClass changed = like;
-    changed.labels.Set(kHostName, name);
+    changed.labels.Set(kHostnameLabel, name);
     tables_->classes.push_back(std::make_shared<const NodeClass>(std::move(changed)));
     return NodeClassId(static_cast<uint32_t>(tables_->classes.size() - 1));
   }

@@ -199,7 +199,7 @@ class SchedulerProcess::Impl final {
         health.leading = *batch.news.leading;
         figures_due = health.leading ? now : absl::InfiniteFuture();
       }
-      loop_.Hear(std::move(batch.news), now);
+      loop_.Hear(std::move(batch.news));
       if (batch.drain) {
         loop_.Drain();
         drained_by = now + kLongestDrain;

@@ -1,7 +1,6 @@
 #include "scheduler/bind/gang_binding.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"

@@ -3,7 +3,6 @@
 #include <numeric>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "queue/assembly.h"
 #include "scheduler/bind/gang_binding.h"
 

@@ -1,7 +1,6 @@
 #include "scheduler/cli/cluster_reader.h"
 
 #include <memory>
-#include <optional>
 #include <set>
 #include <utility>
 

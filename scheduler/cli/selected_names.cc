@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "api/base/clock.h"
 #include "api/base/status_macros.h"
 #include "api/http/curl_transport.h"

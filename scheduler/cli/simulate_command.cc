@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "api/base/files.h"
 #include "api/base/log.h"

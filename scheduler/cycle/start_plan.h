@@ -12,7 +12,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "absl/time/time.h"

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/model/maniple_types.h"
 #include "scheduler/import/dialects.h"
 
 namespace maniple {
@@ -17,7 +18,6 @@ namespace {
 // The namespaces of the LocalQueues of each ClusterQueue.
 using Users = std::map<std::string, std::set<std::string>>;
 
-constexpr absl::string_view kDefaultQueueLabel = "scheduling.maniple.dev/default-queue";
 constexpr absl::string_view kNamespaceName = "kubernetes.io/metadata.name";
 
 // A queue's name may be longer than the value of a label.
@@ -264,7 +264,7 @@ void ImportLocalQueues(ForeignManifests& objects, Imported& out) {
     }
     const std::string queue = leads != nullptr ? leads->Take("clusterQueue").AsString() : "";
     if (queue.empty() || queue.size() > kLongestLabelValue) continue;
-    Json labels = Json::Object({{kDefaultQueueLabel.data(), queue}});
+    Json labels = Json::Object({{kDefaultQueueLabel, queue}});
     out.objects.push_back(Json::Object(
         {{"apiVersion", "v1"},
          {"kind", "Namespace"},

@@ -14,7 +14,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "api/base/amount.h"
 #include "scheduler/import/dialects.h"

@@ -1,7 +1,5 @@
 // Replies to writes: each goes to its sender, and a refusal of the server is told once.
-#include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "api/base/log.h"
 #include "scheduler/loop/leadership.h"
 #include "scheduler/report/events.h"

@@ -157,8 +157,8 @@ SchedulingLoop::~SchedulingLoop() = default;
 
 void SchedulingLoop::Accept(ObjectEvent event) { impl_->Accept(std::move(event)); }
 void SchedulingLoop::Accept(WriteResult result) { impl_->Accept(std::move(result)); }
-void SchedulingLoop::Hear(ClusterNews news, absl::Time) { impl_->Hear(std::move(news)); }
-void SchedulingLoop::SetRole(Role role, absl::Time) { impl_->SetRole(role); }
+void SchedulingLoop::Hear(ClusterNews news) { impl_->Hear(std::move(news)); }
+void SchedulingLoop::SetRole(Role role) { impl_->SetRole(role); }
 void SchedulingLoop::Drain() { impl_->Drain(); }
 bool SchedulingLoop::Idle() const { return impl_->Idle(); }
 bool SchedulingLoop::Synced() const { return impl_->Synced(); }

@@ -4,7 +4,7 @@
 // scheduling thread: no sockets, no clock, no threads; production, scenarios and simulation drive
 // the very same object.
 //
-//   loop.Hear(client.TakeNews(), clock.Now());
+//   loop.Hear(client.TakeNews());
 //   TurnOutput out = loop.Turn(clock.Now());  // apply, wake, decide, reserve, bind, report
 //   client.Write(out.writes, out.lead, clock.Now());
 //   … sleep until out.next or new input, or not at all when out.more …
@@ -39,14 +39,14 @@ class SchedulingLoop final {
   ~SchedulingLoop();
 
   // Events and results, then the change of the role.
-  void Hear(ClusterNews news, absl::Time now);
+  void Hear(ClusterNews news);
   void Accept(ObjectEvent event);
   void Accept(WriteResult result);
   // Only a leader decides and writes; a standby keeps its state warm. On losing the lead everything
   // in flight is dropped from memory: the next leader (perhaps this process) derives it again from
   // the API.
   enum class Role { kStandby, kLeader };
-  void SetRole(Role role, absl::Time now);
+  void SetRole(Role role);
   // No new decision; binds and other writes in flight are carried on until Idle(). For SIGTERM.
   void Drain();
   [[nodiscard]] bool Idle() const;    // nothing is in flight but what the next leader says again

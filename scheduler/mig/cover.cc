@@ -1,7 +1,6 @@
 #include "scheduler/mig/cover.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <utility>
 

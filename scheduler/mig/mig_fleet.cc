@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/log.h"
+#include "api/gpu/gpu_resource.h"
 
 namespace maniple {
 namespace {
@@ -15,7 +16,6 @@ constexpr char kProductLabel[] = "nvidia.com/gpu.product";
 constexpr char kMemoryLabel[] = "nvidia.com/gpu.memory";
 constexpr char kCountLabel[] = "nvidia.com/gpu.count";
 constexpr char kSharingLabel[] = "nvidia.com/gpu.sharing-strategy";
-constexpr char kWholeGpuResource[] = "nvidia.com/gpu";
 constexpr int64_t kMostGpus = 64;
 constexpr size_t kMostLogged = 1000;  // labels are anybody's text
 
@@ -33,7 +33,7 @@ MigFleet::State StateOf(absl::string_view label) {
 
 int64_t WholeGpusOf(const Node& node) {
   for (const ResourceAmount& amount : node.allocatable) {
-    if (amount.resource == kWholeGpuResource) return amount.amount.units();
+    if (amount.resource == kNvidiaGpu) return amount.amount.units();
   }
   return 0;
 }

@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/gpu/mig_config.h"
 #include "api/gpu/mig_tables.h"

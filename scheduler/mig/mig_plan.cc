@@ -1,19 +1,18 @@
 #include "scheduler/mig/mig_plan.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
 
+#include "api/gpu/gpu_resource.h"
 #include "api/gpu/mig_profile.h"
 #include "scheduler/mig/cover.h"
 
 namespace maniple {
 namespace {
 
-constexpr char kWholeGpu[] = "nvidia.com/gpu";
 // Where pods that want one resource are not alike, a node is tried with each of them served first;
 // beyond this many ways only with the largest.
 constexpr size_t kMostWays = 16;
@@ -85,7 +84,7 @@ class Planner final {
   }
 
   [[nodiscard]] bool IsWhole(const MigDemand& demand) const {
-    return input_.resources[static_cast<size_t>(demand.resource)] == kWholeGpu;
+    return input_.resources[static_cast<size_t>(demand.resource)] == kNvidiaGpu;
   }
   [[nodiscard]] static int64_t RoomFor(const MigDemand& demand, int64_t units, int32_t kind) {
     return std::min<int64_t>(std::max<int64_t>(0, units) / demand.per_pod,
@@ -140,7 +139,7 @@ class Planner final {
   [[nodiscard]] Units UsefulOf(const MigPlanNode& node) const {
     Units units = node.free;
     for (size_t r = 0; r < units.size(); ++r) {
-      if (input_.resources[r] == kWholeGpu) units[r] = 0;
+      if (input_.resources[r] == kNvidiaGpu) units[r] = 0;
     }
     return units;
   }
@@ -188,7 +187,7 @@ class Planner final {
         if (resources[s].has_value()) choice.units[*resources[s]] += offer->slices[s];
       }
       for (size_t r = 0; r < input_.resources.size(); ++r) {
-        if (input_.resources[r] == kWholeGpu) choice.units[r] = offer->whole_gpus;
+        if (input_.resources[r] == kNvidiaGpu) choice.units[r] = offer->whole_gpus;
       }
       at->second.push_back(std::move(choice));
     }

@@ -24,7 +24,7 @@ Change ChangeBetween(const std::vector<PageRow>& before, const std::vector<PageR
   Change change;
   auto old = before.begin();
   const auto forget = [&change](const PageRow& row) {
-    AppendItem(change.gone, absl::StrCat("\"", JsonEscaped(row.key), "\""));
+    AppendItem(change.gone, JsonQuoted(row.key));
   };
   for (const PageRow& row : after) {
     for (; old != before.end() && old->key < row.key; ++old) forget(*old);

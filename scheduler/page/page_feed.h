@@ -14,13 +14,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "absl/time/time.h"
 #include "scheduler/page/page_rows.h"
 #include "scheduler/report/view.h"
 

@@ -17,8 +17,6 @@ namespace {
 // The gangs that the reader sees, by "namespace/name".
 using SeenGangs = absl::flat_hash_map<std::string, const GangView*>;
 
-std::string Quoted(absl::string_view text) { return absl::StrCat("\"", JsonEscaped(text), "\""); }
-
 // In whole units: cores, not milli-cores.
 std::string UnitsOf(absl::string_view resource, Amount amount) {
   if (amount.units() == 0) return "";
@@ -102,7 +100,7 @@ std::string GpusText(const NodeRow& node, const SeenGangs& seen) {
 // The levels above a node. Where the last one is the host name, each node is a domain of its own.
 absl::Span<const std::string> LevelsAbove(const std::vector<std::string>& labels) {
   absl::Span<const std::string> levels = labels;
-  if (!levels.empty() && levels.back() == "kubernetes.io/hostname") levels.remove_suffix(1);
+  if (!levels.empty() && levels.back() == kHostnameLabel) levels.remove_suffix(1);
   return levels;
 }
 
@@ -111,10 +109,10 @@ std::string NodeText(const std::string& key, const NodeRow& node, size_t levels,
                      const SeenGangs& seen) {
   const auto path = absl::MakeConstSpan(node.path).subspan(0, levels);
   RowText row;
-  row.Text("k", key).Text("name", node.name).Raw("path", RowList(path, Quoted));
+  row.Text("k", key).Text("name", node.name).Raw("path", RowList(path, JsonQuoted));
   row.Text("nvlink", node.nvlink).Flag("cordoned", !node.schedulable);
   row.Raw("taints",
-          RowList(node.taints, [](const Taint& taint) { return Quoted(TaintText(taint)); }));
+          RowList(node.taints, [](const Taint& taint) { return JsonQuoted(TaintText(taint)); }));
   row.Raw("gpus", GpusText(node, seen));
   return row.Take();
 }
@@ -168,8 +166,8 @@ std::string ClusterText(const ClusterView& view, const PageReader& reader,
   sees.Text("namespace", reader.namespace_name).Flag("queues", reader.sees_queues);
   sees.Flag("nodes", reader.sees_nodes);
   row.Text("k", "cluster").Flag("leading", view.leader).Text("version", process.version);
-  if (reader.sees_nodes) row.Raw("problems", RowList(process.problems, Quoted));
-  row.Raw("sees", sees.Take()).Raw("levels", RowList(LevelsAbove(view.levels), Quoted));
+  if (reader.sees_nodes) row.Raw("problems", RowList(process.problems, JsonQuoted));
+  row.Raw("sees", sees.Take()).Raw("levels", RowList(LevelsAbove(view.levels), JsonQuoted));
   return row.Take();
 }
 

@@ -19,7 +19,7 @@ namespace maniple {
 class RowText final {
  public:
   RowText& Text(absl::string_view name, absl::string_view value) {
-    return value.empty() ? *this : Raw(name, absl::StrCat("\"", JsonEscaped(value), "\""));
+    return value.empty() ? *this : Raw(name, JsonQuoted(value));
   }
   RowText& Number(absl::string_view name, int64_t value) {
     return value == 0 ? *this : Raw(name, absl::StrCat(value));

@@ -9,11 +9,11 @@
 #include "absl/strings/string_view.h"
 #include "api/base/status_macros.h"
 #include "api/codec/quantity.h"
+#include "api/model/model.h"
 
 namespace maniple {
 namespace {
 
-constexpr char kHostName[] = "kubernetes.io/hostname";
 constexpr size_t kMostOfLabel = 63;  // bytes of its value
 
 Json* FindObject(std::vector<Json>& objects, absl::string_view kind, absl::string_view name) {
@@ -37,7 +37,7 @@ Json CopyOf(const Json& node, const std::string& name, const std::string& host) 
   Json& meta = copy.Mutable("metadata");
   meta.Set("name", name);
   meta.Set("uid", absl::StrCat("what-if-", name));
-  meta.Mutable("labels").Set(kHostName, host);
+  meta.Mutable("labels").Set(kHostnameLabel, host);
   Json& spec = copy.Mutable("spec");
   spec.Erase("unschedulable");
   if (!spec["taints"].is_array()) return copy;

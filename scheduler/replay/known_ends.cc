@@ -1,7 +1,6 @@
 #include "scheduler/replay/known_ends.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "api/codec/kubernetes_time.h"

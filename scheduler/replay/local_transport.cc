@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/string_view.h"
 #include "api/codec/json.h"
 #include "api/gpu/mig_config.h"
 

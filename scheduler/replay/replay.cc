@@ -163,7 +163,7 @@ bool Replay::Turn() {
   client_.OnTime(now_);
   ClusterNews news = client_.TakeNews();
   const bool moved = !inputs.empty() || !news.events.empty() || !news.results.empty();
-  loop_.Hear(std::move(news), now_);
+  loop_.Hear(std::move(news));
   TurnOutput out = loop_.Turn(now_);
   for (const DecisionEntry& entry : loop_.TakeDecisions()) {
     NotePreemptions(entry, preemptions_);

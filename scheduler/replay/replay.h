@@ -11,7 +11,6 @@
 //   const ClusterViewPtr view = replay.View();
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <set>
 #include <string>

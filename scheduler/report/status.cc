@@ -4,7 +4,6 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "api/base/sort_unique.h"
 
 namespace maniple {

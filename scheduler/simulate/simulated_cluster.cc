@@ -12,19 +12,19 @@
 #include "absl/strings/str_split.h"
 #include "api/base/status_macros.h"
 #include "api/codec/quantity.h"
+#include "api/model/maniple_types.h"
 #include "scheduler/simulate/gpu_use.h"
 #include "scheduler/simulate/trace_table.h"
 
 namespace maniple {
 namespace {
 
-constexpr char kGroup[] = "scheduling.maniple.dev/v1alpha1";
 constexpr char kCohort[] = "trace";
 constexpr int64_t kMostGpusOfNode = 64;
 constexpr double kMostOfNode = 1e12;
 
 Json NodeOf(const std::string& name, const NodeKind& kind) {
-  Json labels = Json::Object({{"kubernetes.io/hostname", name}});
+  Json labels = Json::Object({{kHostnameLabel, name}});
   if (!kind.model.empty()) labels.Set("nvidia.com/gpu.product", kind.model);
   Json amounts = Json::Object({{"cpu", kind.cpu}, {"memory", kind.memory}, {"pods", "250"}});
   if (kind.gpus > 0) amounts.Set(kTracedGpu, absl::StrCat(kind.gpus));
@@ -91,7 +91,7 @@ Json QueueOf(const std::string& name, QuotaBy quota, int64_t nominal) {
              Json::Array({Json::Object({{"resources", Json::Array({std::move(resource)})}})}));
     spec.Set("preemption", Json::Object({{"reclaimWithinCohort", "Any"}}));
   }
-  return Json::Object({{"apiVersion", kGroup},
+  return Json::Object({{"apiVersion", kManipleApiVersion},
                        {"kind", "Queue"},
                        {"metadata", Json::Object({{"name", name}})},
                        {"spec", std::move(spec)}});

@@ -118,11 +118,11 @@ class Simulation final {
       }
       if (replay_.now() < told + kTellEvery) continue;
       told = replay_.now();
-      tell({.jobs_submitted = submitted_, .jobs_ended = ended_, .at = told - input_.start});
+      tell({.jobs_ended = ended_, .at = told - input_.start});
     }
     result_.length = replay_.now() - input_.start;
     result_.found = found_.gangs();
-    tell({.jobs_submitted = submitted_, .jobs_ended = ended_, .at = result_.length});
+    tell({.jobs_ended = ended_, .at = result_.length});
     return absl::OkStatus();
   }
 
@@ -148,7 +148,7 @@ class Simulation final {
       } else if (event.kind == EventKind::kRemake) {
         if (job.life == event.life) RETURN_IF_ERROR(MakeAgain(event.job));
       } else {
-        RETURN_IF_ERROR(Submit(event.job));
+        RETURN_IF_ERROR(Create(event.job));
       }
     }
     NotePoint();
@@ -162,11 +162,6 @@ class Simulation final {
     ++waiting_;
     wanted_ += input_.jobs[index].all_gpus();
     return loaded;
-  }
-
-  absl::Status Submit(int64_t index) {
-    ++submitted_;
-    return Create(index);
   }
 
   absl::Status MakeAgain(int64_t index) {
@@ -193,7 +188,6 @@ class Simulation final {
     }
     jobs_[index].state = JobState::kEnded;
     result_.jobs[index].ended = replay_.now() - input_.start;
-    --running_;
     ++ended_;
   }
 
@@ -234,7 +228,6 @@ class Simulation final {
     job.state = JobState::kRuns;
     job.began = deed.at;
     --waiting_;
-    ++running_;
     wanted_ -= input_.jobs[index].all_gpus();
     JobOutcome& outcome = result_.jobs[index];
     if (!outcome.has_started()) outcome.started = deed.at - input_.start;
@@ -253,7 +246,6 @@ class Simulation final {
     }
     if (job.state != JobState::kWaits && job.state != JobState::kRuns) return;
     if (job.state == JobState::kRuns) {
-      --running_;
       ++result_.jobs[index].evictions;
       result_.jobs[index].lost += deed.at - job.began;
     } else {
@@ -270,7 +262,6 @@ class Simulation final {
                           .gpus_used = gpus_.used(),
                           .gpus_split = gpus_.split(),
                           .jobs_waiting = waiting_,
-                          .jobs_running = running_,
                           .gpus_wanted = wanted_};
     if (!result_.load.empty() && result_.load.back().at == point.at) {
       result_.load.back() = point;
@@ -289,8 +280,8 @@ class Simulation final {
   std::vector<Job> jobs_;              // as in the input
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   absl::Time last_submission_ = input_.start;
-  int64_t submitted_ = 0, ended_ = 0, waiting_ = 0, running_ = 0;  // jobs
-  int64_t wanted_ = 0;                                             // GPUs
+  int64_t ended_ = 0, waiting_ = 0;  // jobs
+  int64_t wanted_ = 0;               // GPUs
   SimulationResult result_;
 };
 

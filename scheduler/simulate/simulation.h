@@ -50,7 +50,7 @@ struct LoadPoint {
   absl::Duration at;
   int64_t gpus_used = 0;
   int64_t gpus_split = 0;  // free, on nodes of which others are in use
-  int64_t jobs_waiting = 0, jobs_running = 0;
+  int64_t jobs_waiting = 0;
   int64_t gpus_wanted = 0;  // by jobs that wait
 };
 
@@ -63,7 +63,7 @@ struct SimulationResult {
 };
 
 struct Progress {
-  int64_t jobs_submitted = 0, jobs_ended = 0;
+  int64_t jobs_ended = 0;
   absl::Duration at;
 };
 

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "api/base/sort_unique.h"
 #include "api/gpu/gpu_resource.h"
 #include "scheduler/state/cluster_state_impl.h"

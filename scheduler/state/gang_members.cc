@@ -69,11 +69,6 @@ bool UpdateMember(Member& member, const MemberFacts& facts, const Pod& pod, Rank
 
 bool IsOnHold(const ObjectMeta& meta) { return meta.annotations.Get(kHoldAnnotation) == "true"; }
 
-bool IsLive(const Member& member) {
-  return member.state == MemberState::kPending || member.state == MemberState::kGated ||
-         member.state == MemberState::kBound;
-}
-
 bool HasEnded(MemberState state) {
   return state == MemberState::kSucceeded || state == MemberState::kFailed;
 }

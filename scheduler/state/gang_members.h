@@ -3,7 +3,6 @@
 // Functions of data; GangTable calls them.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -40,8 +39,6 @@ bool UpdateMember(Member& member, const MemberFacts& facts, const Pod& pod, Rank
 // The PodGroup, or a pod that has none, says that nothing of its gang may start.
 [[nodiscard]] bool IsOnHold(const ObjectMeta& meta);
 
-// Pending, gated or bound.
-[[nodiscard]] bool IsLive(const Member& member);
 // Bound, or on its way out.
 [[nodiscard]] bool StandsSomewhere(const Member& member);
 [[nodiscard]] bool HasEnded(MemberState state);

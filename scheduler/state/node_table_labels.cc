@@ -3,7 +3,6 @@
 #include <iterator>
 #include <map>
 
-#include "absl/strings/str_cat.h"
 #include "api/base/log.h"
 #include "plugins/framework/place_label.h"
 #include "scheduler/state/node_table.h"

@@ -4,7 +4,6 @@
 // Owned by ClusterState; scheduling thread.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

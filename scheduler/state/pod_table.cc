@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/base/check.h"
 #include "api/base/sort_unique.h"
 #include "scheduler/state/node_label_keys.h"
 #include "scheduler/state/pod_caps.h"

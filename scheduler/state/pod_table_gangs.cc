@@ -2,7 +2,6 @@
 // runs or is being bound.
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "scheduler/state/pod_table.h"
 

@@ -7,7 +7,6 @@
 //   if (strangers.Has(gang.key)) …;
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "absl/container/btree_map.h"

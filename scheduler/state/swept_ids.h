@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"

@@ -66,7 +66,7 @@ bool Scheduler::Turn() {
   ClusterNews news = client_.TakeNews();
   for (const ObjectEvent& event : news.events) audit_.Hear(event);
   for (const WriteResult& result : news.results) audit_.Hear(result);
-  loop_.Hear(std::move(news), now);
+  loop_.Hear(std::move(news));
   TurnOutput out = loop_.Turn(now);
   const std::vector<std::string> lines = loop_.TakeDecisionLog();
   for (const std::string& line : lines) listeners_.on_decision(line);

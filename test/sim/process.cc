@@ -132,7 +132,7 @@ bool Process::Turn(absl::Time now) {
     }
   }
   turn_at_ = events_.Now();
-  loop_.Hear(std::move(news), now);
+  loop_.Hear(std::move(news));
   TurnOutput out = loop_.Turn(now);
   help_.AfterTurn(loop_, now);
   for (std::string& line : loop_.TakeDecisionLog()) log_(std::move(line));

@@ -12,7 +12,7 @@
 namespace maniple {
 namespace {
 
-std::unique_ptr<SchedulingLoop> NewLoop(const LoopDriver::Settings& settings, absl::Time now) {
+std::unique_ptr<SchedulingLoop> NewLoop(const LoopDriver::Settings& settings) {
   LoopOptions options;
   options.fair_sharing = settings.fair_sharing;
   options.reservation_after = settings.reservation_after;
@@ -24,14 +24,13 @@ std::unique_ptr<SchedulingLoop> NewLoop(const LoopDriver::Settings& settings, ab
   options.help_work_per_turn = settings.help_work_per_turn;
   options.profile = BuiltinProfile();
   auto loop = std::make_unique<SchedulingLoop>(std::move(options));
-  loop->SetRole(SchedulingLoop::Role::kLeader, now);
+  loop->SetRole(SchedulingLoop::Role::kLeader);
   return loop;
 }
 
 }  // namespace
 
-LoopDriver::LoopDriver(const Settings& settings)
-    : settings_(settings), loop_(NewLoop(settings, now)) {}
+LoopDriver::LoopDriver(const Settings& settings) : settings_(settings), loop_(NewLoop(settings)) {}
 
 void LoopDriver::Put(ObjectEvent event) { api.Put(std::get<ObjectUpserted>(event).object); }
 
@@ -106,7 +105,7 @@ void LoopDriver::Settle(absl::Duration later) {
 }
 
 void LoopDriver::Restart() {
-  loop_ = NewLoop(settings_, now);
+  loop_ = NewLoop(settings_);
   static_cast<void>(api.TakeEvents());
   static_cast<void>(api.TakeResults());
   audit_ = TurnAudit();

@@ -10,7 +10,6 @@
 //   2. A pod is admitted at most once, in the order in which pods were bound.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>

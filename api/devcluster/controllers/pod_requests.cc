@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "api/codec/quantity.h"
 
 namespace maniple::devcluster {

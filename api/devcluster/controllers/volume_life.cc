@@ -7,15 +7,12 @@
 #include "api/codec/quantity.h"
 #include "api/devcluster/store/object_facts.h"
 #include "api/devcluster/store/selector.h"
+#include "api/model/storage.h"
 
 namespace maniple::devcluster {
 namespace {
 
-constexpr char kSelectedNode[] = "volume.kubernetes.io/selected-node";
-constexpr char kBindCompleted[] = "pv.kubernetes.io/bind-completed";
-constexpr char kBoundByController[] = "pv.kubernetes.io/bound-by-controller";
 constexpr char kZone[] = "topology.kubernetes.io/zone";
-constexpr char kHostname[] = "kubernetes.io/hostname";
 
 Amount Storage(const Json& resources) {
   const Json& storage = resources["storage"];
@@ -25,7 +22,7 @@ Amount Storage(const Json& resources) {
 
 bool IsBound(const Json& claim) {
   return !claim["spec"]["volumeName"].AsString().empty() &&
-         claim["metadata"]["annotations"].Has(kBindCompleted);
+         claim["metadata"]["annotations"].Has(kBindCompletedAnnotation);
 }
 
 bool IsSetAside(const Json& volume) { return !volume["spec"]["claimRef"].is_null(); }
@@ -66,7 +63,7 @@ bool Serves(const Json& volume, const Json& claim) {
 // Where a volume that is made for the node can be reached from; null: everywhere.
 Json AffinityOf(const Json& node) {
   const Json& labels = node["metadata"]["labels"];
-  const char* key = labels.Has(kZone) ? kZone : kHostname;
+  const char* key = labels.Has(kZone) ? kZone : kHostnameLabel;
   if (!labels.Has(key)) return Json();
   Json expression = Json::Object(
       {{"key", key}, {"operator", "In"}, {"values", Json::Array({labels[key].AsString()})}});
@@ -176,18 +173,18 @@ void VolumeLife::Serve(const Cluster& cluster, const Json& claim) {
   }
   if (storage == nullptr || !claim["spec"]["volumeName"].AsString().empty()) return;
   const bool waits = (*storage)["volumeBindingMode"].AsString() == "WaitForFirstConsumer";
-  if (waits && !claim["metadata"]["annotations"].Has(kSelectedNode)) return;
+  if (waits && !claim["metadata"]["annotations"].Has(kSelectedNodeAnnotation)) return;
   if ((*storage)["provisioner"].AsString() == "kubernetes.io/no-provisioner") return;
   Provision(cluster, claim, *storage);
 }
 
 void VolumeLife::Provision(const Cluster& cluster, const Json& claim, const Json& storage) {
   const Json& meta = claim["metadata"];
-  const std::string node_name = meta["annotations"][kSelectedNode].AsString();
+  const std::string node_name = meta["annotations"][kSelectedNodeAnnotation].AsString();
   if (storage["parameters"].Has("maniple.dev/fails")) {
     if (node_name.empty()) return;
     Json next = claim;
-    next.Mutable("metadata").Mutable("annotations").Erase(kSelectedNode);
+    next.Mutable("metadata").Mutable("annotations").Erase(kSelectedNodeAnnotation);
     cluster.store.Put(claims_, std::move(next));
     return;
   }
@@ -229,8 +226,8 @@ void VolumeLife::Bind(const Cluster& cluster, const Json& claim, const Json& vol
   Json bound = claim;
   bound.Mutable("spec").Set("volumeName", volume["metadata"]["name"]);
   Json& annotations = bound.Mutable("metadata").Mutable("annotations");
-  annotations.Set(kBindCompleted, "yes");
-  annotations.Set(kBoundByController, "yes");
+  annotations.Set(kBindCompletedAnnotation, "yes");
+  annotations.Set(kBoundByControllerAnnotation, "yes");
   Json& status = bound.Mutable("status");
   status.Set("phase", "Bound");
   status.Set("capacity", volume["spec"]["capacity"]);

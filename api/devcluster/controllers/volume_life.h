@@ -10,7 +10,6 @@
 #pragma once
 
 #include <set>
-#include <string>
 
 #include "absl/time/time.h"
 #include "api/codec/json.h"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/random.h"
 #include "api/base/status_macros.h"
@@ -14,7 +12,6 @@
 #include "api/devcluster/rest/request.h"
 #include "api/devcluster/rest/rest.h"
 #include "api/devcluster/rest/watch.h"
-#include "api/devcluster/store/event_form.h"
 #include "api/devcluster/store/store.h"
 #include "api/devcluster/types/type_registry.h"
 

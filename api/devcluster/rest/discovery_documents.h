@@ -1,7 +1,6 @@
 // The documents that discovery.cc serves. Functions of the registry; private to this room.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 

@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "api/devcluster/rest/discovery.h"
 #include "api/devcluster/rest/discovery_documents.h"
 #include "api/devcluster/types/builtin_schema.h"
 #include "api/devcluster/types/served_version.h"

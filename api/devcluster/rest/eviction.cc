@@ -8,9 +8,7 @@
 #include "api/codec/kubernetes_time.h"
 #include "api/devcluster/rest/request.h"
 #include "api/devcluster/store/conditions.h"
-#include "api/devcluster/store/metadata.h"
 #include "api/devcluster/store/object_facts.h"
-#include "api/devcluster/store/pod_admission.h"
 #include "api/devcluster/store/selector.h"
 #include "api/devcluster/types/names.h"
 

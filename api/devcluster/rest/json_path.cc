@@ -5,7 +5,6 @@
 #include <string>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
 namespace maniple::devcluster {

@@ -1,10 +1,8 @@
 #include "api/devcluster/rest/reply.h"
 
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "api/codec/yaml.h"
 #include "api/devcluster/rest/table.h"
 #include "api/devcluster/store/event_form.h"

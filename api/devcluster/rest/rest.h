@@ -40,7 +40,9 @@ struct Patched {
 ApiOr<Patched> PatchedObject(const Cluster& cluster, const ResourceRequest& request);
 // fieldValidation of the request's object; warnings to be sent with the reply.
 ApiOr<std::vector<std::string>> CheckFields(const ResourceRequest& request, const Json& object);
-void AddWarnings(const std::vector<std::string>& warnings, ApiReply& reply);
+[[nodiscard]] ApiReply ReplyToWrite(const RestContext& context, const ResourceRequest& request,
+                                    int status, const ObjectPtr& stored,
+                                    const std::vector<std::string>& warnings);
 [[nodiscard]] ObjectName NameIn(const ResourceRequest& request);
 
 }  // namespace maniple::devcluster

@@ -10,8 +10,6 @@
 #include "api/devcluster/rest/rest.h"
 #include "api/devcluster/rest/scale.h"
 #include "api/devcluster/store/binding.h"
-#include "api/devcluster/store/event_form.h"
-#include "api/devcluster/store/metadata.h"
 #include "api/devcluster/store/patch.h"
 #include "api/devcluster/types/type_check.h"
 
@@ -53,9 +51,7 @@ ApiOr<ApiReply> Status(const RestContext& context, const ResourceRequest& reques
   API_ASSIGN_OR_RETURN(const ObjectPtr stored,
                        UpdateObject(context.cluster, request.type, std::move(object),
                                     WritePart::kStatus, {.dry_run = dry_run}));
-  ApiReply reply = ObjectReply(request, 200, stored, context.cluster.now);
-  AddWarnings(warnings, reply);
-  return reply;
+  return ReplyToWrite(context, request, 200, stored, warnings);
 }
 
 // A body whose kind is that of the subresource.

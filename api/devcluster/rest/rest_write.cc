@@ -63,9 +63,7 @@ ApiOr<ApiReply> Post(const RestContext& context, const ResourceRequest& request)
   API_ASSIGN_OR_RETURN(Json object, DecodeObject(request.http, request.type));
   API_ASSIGN_OR_RETURN(const std::vector<std::string> warnings, CheckFields(request, object));
   API_ASSIGN_OR_RETURN(const ObjectPtr made, Create(context, request, std::move(object)));
-  ApiReply reply = ObjectReply(request, 201, made, context.cluster.now);
-  AddWarnings(warnings, reply);
-  return reply;
+  return ReplyToWrite(context, request, 201, made, warnings);
 }
 
 ApiOr<ApiReply> Put(const RestContext& context, const ResourceRequest& request) {
@@ -79,9 +77,7 @@ ApiOr<ApiReply> Put(const RestContext& context, const ResourceRequest& request) 
       creates ? CreateObject(context.cluster, request.type, std::move(object), {.dry_run = dry_run})
               : UpdateObject(context.cluster, request.type, std::move(object), WritePart::kMain,
                              {.dry_run = dry_run}));
-  ApiReply reply = ObjectReply(request, creates ? 201 : 200, stored, context.cluster.now);
-  AddWarnings(warnings, reply);
-  return reply;
+  return ReplyToWrite(context, request, creates ? 201 : 200, stored, warnings);
 }
 
 ApiOr<ApiReply> Patch(const RestContext& context, const ResourceRequest& request) {
@@ -95,9 +91,7 @@ ApiOr<ApiReply> Patch(const RestContext& context, const ResourceRequest& request
                            ? Create(context, request, std::move(patched.object))
                            : UpdateObject(context.cluster, request.type, std::move(patched.object),
                                           WritePart::kMain, {.dry_run = dry_run}));
-  ApiReply reply = ObjectReply(request, creates ? 201 : 200, stored, context.cluster.now);
-  AddWarnings(warnings, reply);
-  return reply;
+  return ReplyToWrite(context, request, creates ? 201 : 200, stored, warnings);
 }
 
 ApiOr<DeleteOptions> OptionsOfDelete(const ResourceRequest& request) {
@@ -296,10 +290,13 @@ ApiOr<std::vector<std::string>> CheckFields(const ResourceRequest& request, cons
                : CannotBeHandled(request.type.version, request.type.kind, text);
 }
 
-void AddWarnings(const std::vector<std::string>& warnings, ApiReply& reply) {
+ApiReply ReplyToWrite(const RestContext& context, const ResourceRequest& request, int status,
+                      const ObjectPtr& stored, const std::vector<std::string>& warnings) {
+  ApiReply reply = ObjectReply(request, status, stored, context.cluster.now);
   for (const std::string& warning : warnings) {
-    reply.headers.emplace_back("Warning", absl::StrCat("299 - \"", JsonEscaped(warning), "\""));
+    reply.headers.emplace_back("Warning", absl::StrCat("299 - ", JsonQuoted(warning)));
   }
+  return reply;
 }
 
 ApiOr<ApiReply> ServeWrite(const RestContext& context, const ResourceRequest& request) {

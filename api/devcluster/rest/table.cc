@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "api/devcluster/rest/json_path.h"
 #include "api/devcluster/rest/table_columns.h"

@@ -1,8 +1,6 @@
 // The columns of the built-in kinds, as kube-apiserver prints them. Private to this room.
 #pragma once
 
-#include <vector>
-
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"

@@ -17,9 +17,7 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "api/base/clock.h"
 #include "api/devcluster/rest/api_server.h"
 #include "api/devcluster/shell/http_connection.h"

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "api/base/secret.h"
 
 namespace maniple::devcluster {

@@ -7,9 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/devcluster/store/conditions.h"
-#include "api/devcluster/store/metadata.h"
 #include "api/devcluster/store/object_facts.h"
-#include "api/devcluster/store/pod_admission.h"
 
 namespace maniple::devcluster {
 namespace {

@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "api/codec/kubernetes_time.h"
-#include "api/devcluster/store/metadata.h"
 #include "api/devcluster/store/object_facts.h"
 #include "api/devcluster/store/writes.h"
 

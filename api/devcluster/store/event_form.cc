@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace maniple::devcluster {
@@ -45,12 +44,8 @@ Json WithNames(const Json& event, absl::string_view FieldNames::*from,
 
 }  // namespace
 
-bool IsStoredForm(const ResourceType& type, const Json& stored) {
-  return stored["apiVersion"].AsString() == type.api_version();
-}
-
 ObjectPtr ShownAs(const ResourceType& type, const ObjectPtr& stored) {
-  if (IsStoredForm(type, *stored)) return stored;
+  if ((*stored)["apiVersion"].AsString() == type.api_version()) return stored;
   Json shown =
       IsNewerEvent(type) ? WithNames(*stored, &FieldNames::stored, &FieldNames::newer) : *stored;
   shown.Set("apiVersion", type.api_version());

@@ -20,7 +20,4 @@ namespace maniple::devcluster {
 // Where the field of the shown form lies in the stored one.
 [[nodiscard]] std::string StoredFieldPath(const ResourceType& type, absl::string_view field);
 
-// Whether objects of the type are shown exactly as they are stored.
-[[nodiscard]] bool IsStoredForm(const ResourceType& type, const Json& stored);
-
 }  // namespace maniple::devcluster

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "api/base/random.h"
 #include "api/codec/kubernetes_time.h"
 #include "api/devcluster/store/object_facts.h"
 #include "api/devcluster/types/names.h"
@@ -35,8 +38,7 @@ void ValidateOwners(const Json& metadata, std::vector<StatusCause>& causes) {
   }
 }
 
-}  // namespace
-
+// A random (version 4) uuid.
 std::string NewUid(Random& random) {
   const uint64_t high = (random.Next() & ~uint64_t{0xf000}) | 0x4000;
   const uint64_t low = (random.Next() >> 2) | (uint64_t{1} << 63);
@@ -44,6 +46,7 @@ std::string NewUid(Random& random) {
                          high & 0xffff, low >> 48, low & 0xffff'ffff'ffff);
 }
 
+// With the five letters that generateName appends.
 std::string GeneratedName(Random& random, absl::string_view prefix) {
   // Without vowels and look-alikes, so that no words appear.
   constexpr absl::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
@@ -51,6 +54,8 @@ std::string GeneratedName(Random& random, absl::string_view prefix) {
   for (int i = 0; i < 5; ++i) name += kLetters[random.Below(kLetters.size())];
   return name;
 }
+
+}  // namespace
 
 void DropEmptyMetadata(Json& object) {
   Json& metadata = object.Mutable("metadata");

@@ -3,21 +3,14 @@
 // Functions of data.
 #pragma once
 
-#include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
-#include "api/base/random.h"
 #include "api/codec/json.h"
 #include "api/devcluster/store/cluster.h"
 #include "api/devcluster/types/api_error.h"
 #include "api/devcluster/types/resource_type.h"
 
 namespace maniple::devcluster {
-
-// A random (version 4) uuid and the five letters that generateName appends.
-[[nodiscard]] std::string NewUid(Random& random);
-[[nodiscard]] std::string GeneratedName(Random& random, absl::string_view prefix);
 
 // Gives a new object its uid, time and name, and takes away what only the server sets.
 void StartMetadata(const Cluster& cluster, const ResourceType& type, Json& object);

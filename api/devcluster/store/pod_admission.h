@@ -4,7 +4,6 @@
 // Functions of the Pod and the objects it names.
 #pragma once
 
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/codec/json.h"
 #include "api/devcluster/store/cluster.h"

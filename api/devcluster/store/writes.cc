@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/devcluster/store/event_form.h"
 #include "api/devcluster/store/metadata.h"

@@ -9,7 +9,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "api/codec/json.h"
 #include "api/devcluster/store/cluster.h"

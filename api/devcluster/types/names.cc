@@ -76,8 +76,6 @@ bool HasFinalizersOfDomains(const ResourceType& type) {
   return !type.custom && type.kind != "Lease" && type.kind != "CustomResourceDefinition";
 }
 
-std::string Quoted(absl::string_view text) { return absl::StrCat("\"", JsonEscaped(text), "\""); }
-
 }  // namespace
 
 std::vector<std::string> DnsLabelProblems(absl::string_view text) {
@@ -195,22 +193,22 @@ StatusCause ForbiddenValue(absl::string_view field, absl::string_view detail) {
 
 StatusCause DuplicateValue(absl::string_view field, absl::string_view value) {
   return {.reason = "FieldValueDuplicate",
-          .message = absl::StrCat("Duplicate value: ", Quoted(value)),
+          .message = absl::StrCat("Duplicate value: ", JsonQuoted(value)),
           .field = std::string(field)};
 }
 
 StatusCause NotFoundValue(absl::string_view field, absl::string_view value) {
   return {.reason = "FieldValueNotFound",
-          .message = absl::StrCat("Not found: ", Quoted(value)),
+          .message = absl::StrCat("Not found: ", JsonQuoted(value)),
           .field = std::string(field)};
 }
 
 StatusCause NotSupportedValue(absl::string_view field, absl::string_view value,
                               const std::vector<std::string>& supported) {
   std::vector<std::string> quoted;
-  for (const std::string& text : supported) quoted.push_back(Quoted(text));
+  for (const std::string& text : supported) quoted.push_back(JsonQuoted(text));
   return {.reason = "FieldValueNotSupported",
-          .message = absl::StrCat("Unsupported value: ", Quoted(value),
+          .message = absl::StrCat("Unsupported value: ", JsonQuoted(value),
                                   ": supported values: ", absl::StrJoin(quoted, ", ")),
           .field = std::string(field)};
 }

@@ -1,7 +1,6 @@
 #include "api/devcluster/types/quantity_form.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 

@@ -5,7 +5,6 @@
 
 #include <array>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
 

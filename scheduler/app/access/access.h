@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "api/base/secret.h"
 #include "scheduler/app/access/admin_question.h"
 

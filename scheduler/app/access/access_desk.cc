@@ -6,13 +6,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/codec/decode.h"
+#include "api/model/maniple_types.h"
 
 namespace maniple {
 namespace {
 
 constexpr char kTokenReviews[] = "/apis/authentication.k8s.io/v1/tokenreviews";
 constexpr char kAccessReviews[] = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-constexpr char kGroup[] = "scheduling.maniple.dev";
 
 constexpr absl::Duration kTokenHolds = absl::Seconds(60);
 constexpr absl::Duration kAllowedHolds = absl::Minutes(5);
@@ -39,10 +39,10 @@ Json Resource(const char* group, const char* resource, const std::string& namesp
 Json AccessSpec(Json user, const AccessWish& wish) {
   switch (wish.what) {
     case Readable::kGangs:
-      user.Set("resourceAttributes", Resource(kGroup, "podgroups", wish.namespace_name));
+      user.Set("resourceAttributes", Resource(kManipleGroup, "podgroups", wish.namespace_name));
       break;
     case Readable::kQueues:
-      user.Set("resourceAttributes", Resource(kGroup, "queues", ""));
+      user.Set("resourceAttributes", Resource(kManipleGroup, "queues", ""));
       break;
     case Readable::kNodes:
       user.Set("resourceAttributes", Resource("", "nodes", ""));

@@ -3,7 +3,6 @@
 #include <google/protobuf/descriptor.h>
 
 #include <cstdint>
-#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "api/proto/admin.pb.h"

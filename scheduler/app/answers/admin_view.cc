@@ -2,7 +2,6 @@
 
 #include <google/protobuf/util/json_util.h>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"

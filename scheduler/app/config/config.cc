@@ -4,9 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "api/base/files.h"
 #include "api/base/status_macros.h"
 #include "api/codec/json.h"

@@ -3,10 +3,7 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "api/base/log.h"
 #include "scheduler/app/config/config.h"
 #include "scheduler/app/config/tls_files.h"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "api/base/log.h"

@@ -18,7 +18,6 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/string_view.h"
 #include "scheduler/app/metrics/http_counters.h"
 
 namespace maniple {

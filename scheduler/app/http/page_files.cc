@@ -1,6 +1,5 @@
 #include "scheduler/app/http/page_files.h"
 
-#include <functional>
 #include <memory>
 
 #include "absl/strings/match.h"

@@ -7,11 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "scheduler/app/http/http_page.h"
 #include "scheduler/page/page_feed.h"

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "api/client/right.h"
 #include "api/client/write_lines.h"

@@ -1,8 +1,6 @@
 // What the kernel tells of this process, for the metrics that every Prometheus client has.
 #pragma once
 
-#include <string>
-
 #include "absl/strings/string_view.h"
 
 namespace maniple {

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <tuple>
-#include <utility>
 
 #include "api/base/sort_unique.h"
 #include "scheduler/cycle/domains/restriction.h"

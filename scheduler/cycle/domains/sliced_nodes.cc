@@ -1,7 +1,6 @@
 #include "scheduler/cycle/domains/sliced_nodes.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "api/base/check.h"

@@ -4,7 +4,6 @@
 // columns, then caps per node. One thread; borrows snapshot and profile.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -4,7 +4,6 @@
 // Made once for each decision, and constant. Borrows snapshot, request and profile.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 

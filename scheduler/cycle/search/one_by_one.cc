@@ -8,7 +8,6 @@
 // others have come.
 #include <algorithm>
 #include <tuple>
-#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "plugins/framework/snapshot.h"
 
 namespace maniple {

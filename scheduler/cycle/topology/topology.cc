@@ -16,7 +16,6 @@ namespace maniple {
 namespace {
 
 constexpr absl::string_view kNvlink = "nvlink";
-constexpr absl::string_view kHostLabel = "kubernetes.io/hostname";
 
 // A word of the request where a level may stand: a level of a Topology, or the NVLink dimension.
 struct LevelWord {
@@ -234,7 +233,7 @@ std::optional<size_t> LevelIndex(const Topology& topology, absl::string_view wor
   if (const std::optional<size_t> named = NamedLevel(topology, word)) return named;
   const size_t tier = TierOf(word).value_or(0);
   size_t tiers = levels.size();
-  if (tiers > 0 && levels.back().node_label == kHostLabel) --tiers;
+  if (tiers > 0 && levels.back().node_label == kHostnameLabel) --tiers;
   if (tier == 0 || tier > tiers) return std::nullopt;
   return tiers - tier;
 }

@@ -12,7 +12,6 @@
 #include <span>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "plugins/framework/gang_pod_counts.h"
 #include "scheduler/cycle/decide.h"
 #include "scheduler/cycle/question/quorum.h"

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "scheduler/cycle/victims/victim_choice.h"
 #include "scheduler/cycle/victims/victim_trial.h"

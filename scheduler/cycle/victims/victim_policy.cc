@@ -1,11 +1,9 @@
 #include "scheduler/cycle/victims/victim_policy.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/str_cat.h"
 #include "api/base/sort_unique.h"
 
 namespace maniple {

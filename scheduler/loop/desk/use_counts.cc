@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/state/gang_members.h"
+
 namespace maniple {
 namespace {
 
@@ -15,12 +17,8 @@ NodeKindId KindOf(const QuotaLedger& ledger, const GangRecord& record, const Mem
   return known == record.charged_as.end() ? NodeKindId() : known->kind;
 }
 
-bool MayBeOnNode(const Member& member) {
-  return member.state == MemberState::kBound || member.state == MemberState::kTerminating;
-}
-
 bool IsOnNode(const Member& member, const PodFacts* pod) {
-  return MayBeOnNode(member) && pod != nullptr && !pod->node_name.empty();
+  return StandsSomewhere(member) && pod != nullptr && !pod->node_name.empty();
 }
 
 // A name that only pods have is nobody's use, and would be kept for ever.
@@ -52,7 +50,7 @@ void UseCounts::MeterUse(const Case& c) {
   UsageMeter& meter = desk_.directory.meter();
   const UsageMeter::Payer payer{c.record.queue, c.gang.key.namespace_name};
   // A gang that only waits must not cost a snapshot.
-  if (std::ranges::none_of(c.gang.members, MayBeOnNode)) {
+  if (std::ranges::none_of(c.gang.members, StandsSomewhere)) {
     return meter.Set(c.gang.id, payer, {}, c.now);
   }
   // Usage has not been counted since then.

@@ -16,7 +16,6 @@ constexpr absl::Duration kGivesWayFor = absl::Minutes(1);
 
 }  // namespace
 
-// False: no member has a claim that waits for its node.
 bool Flights::StartVolumes(Case& c, ItemKind kind, const std::vector<Placement>& placements) {
   std::vector<ClaimAsk> asks;
   for (const Placement& placement : placements) {

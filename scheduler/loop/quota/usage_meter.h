@@ -17,7 +17,6 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/model/ids.h"
 #include "api/model/maniple_types.h"

@@ -2,7 +2,6 @@
 // PodGroup's status holds what must be remembered. Owned by the scheduling loop.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>

@@ -7,13 +7,13 @@
 #include <string>
 #include <utility>
 
+#include "api/gpu/gpu_resource.h"
 #include "api/gpu/mig_profile.h"
 #include "plugins/framework/cluster_filter.h"
 
 namespace maniple {
 namespace {
 
-constexpr char kWholeGpu[] = "nvidia.com/gpu";
 constexpr size_t kMostShapes = 256;  // bounds the question, however many gangs wait
 
 // The one resource of GPUs that the shape wants; none: it wants several, or no GPU.
@@ -31,7 +31,7 @@ std::optional<std::pair<ResourceId, int64_t>> GpusWanted(const PodShape& shape,
 // The most of the resource that all GPUs of the node can give, however they are divided now.
 int64_t MostOf(const std::string& resource, const MigFleet::Node& node) {
   if (node.table == nullptr || node.state == MigFleet::State::kOther) return 0;
-  if (resource == kWholeGpu) return node.gpus;
+  if (resource == kNvidiaGpu) return node.gpus;
   for (const MigSlice& slice : node.table->slices) {
     const auto profile = ParseMigProfile(slice.profile);
     if (profile.has_value() && MigResourceName(*profile) == resource) {
@@ -111,7 +111,7 @@ class Builder final {
     const auto wants = GpusWanted(shape, tables_);
     if (!wants.has_value() || input_.demands.size() >= kMostShapes) return;
     const std::string& name = tables_.FactsOf(wants->first).name;
-    if (name != kWholeGpu && !MigProfileOfResource(name).has_value()) return;
+    if (name != kNvidiaGpu && !MigProfileOfResource(name).has_value()) return;
     const auto known = std::find(resources_.begin(), resources_.end(), wants->first);
     input_.demands.push_back({.resource = static_cast<int32_t>(known - resources_.begin()),
                               .per_pod = wants->second,
@@ -178,7 +178,7 @@ class Builder final {
         OfferOf(name, question_.options.configs, *facts.table, facts.gpus);
     if (!offer.has_value()) return;
     for (size_t r = 0; r < resources_.size(); ++r) {
-      int64_t comes = input_.resources[r] == kWholeGpu ? offer->whole_gpus : 0;
+      int64_t comes = input_.resources[r] == kNvidiaGpu ? offer->whole_gpus : 0;
       for (size_t s = 0; s < facts.table->slices.size(); ++s) {
         const auto profile = ParseMigProfile(facts.table->slices[s].profile);
         if (profile.has_value() && MigResourceName(*profile) == input_.resources[r]) {

@@ -4,10 +4,8 @@
 // Owned by the scheduling loop.
 #pragma once
 
-#include <string>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "api/model/ids.h"
 #include "plugins/framework/snapshot.h"
 #include "queue/gpu_milli.h"

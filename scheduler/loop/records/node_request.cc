@@ -1,7 +1,6 @@
 #include "scheduler/loop/records/node_request.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "absl/strings/str_cat.h"

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "api/model/ids.h"
 #include "plugins/framework/snapshot.h"

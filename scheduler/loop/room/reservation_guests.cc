@@ -38,7 +38,6 @@ void Reservations::NoteBeside(const Case& c, const Answer& answer) {
   }
 }
 
-// Holders whose room was taken for good plan anew.
 void Reservations::NoteYielded(const Answer& answer) {
   for (const GangId holder : answer.used) {
     if (std::ranges::find(answer.guest_of, holder) != answer.guest_of.end()) continue;

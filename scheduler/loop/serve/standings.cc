@@ -37,7 +37,6 @@ Standing StandingOfLacking(const Case& c) {
 
 }  // namespace
 
-// None: the gang is ready and not decided yet, so that nothing true can be said.
 std::optional<Standing> Standings::StandingOf(const Case& c) const {
   std::optional<Standing> standing = StandingAsSuch(c);
   // What runs is what it was; only, nobody else of it starts.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "api/gpu/gpu_resource.h"
 #include "scheduler/cycle/topology/topology.h"

@@ -98,7 +98,7 @@ std::shared_ptr<SchedulingLoop> LoopIn(const HelpWorld& world, std::vector<std::
   LoopOptions options;
   options.profile = BuiltinProfile();
   auto loop = std::make_shared<SchedulingLoop>(std::move(options));
-  loop->SetRole(SchedulingLoop::Role::kLeader, kNow);
+  loop->SetRole(SchedulingLoop::Role::kLeader);
   for (ObjectEvent& event : api.List()) loop->Accept(std::move(event));
   while (loop->Turn(kNow).more) {
   }

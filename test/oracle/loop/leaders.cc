@@ -83,13 +83,13 @@ std::string RunningText(const RunningGang& gang) {
 
 }  // namespace
 
-Leader NewLeader(absl::Time now) {
+Leader NewLeader() {
   LoopOptions options;
   options.profile = BuiltinProfile();
   // The next leader holds room for whom it has seen waiting for so long itself.
   options.reservation_after = absl::Hours(10'000);
   Leader leader{.loop = std::make_unique<SchedulingLoop>(std::move(options)), .writes = {}};
-  leader.loop->SetRole(SchedulingLoop::Role::kLeader, now);
+  leader.loop->SetRole(SchedulingLoop::Role::kLeader);
   return leader;
 }
 

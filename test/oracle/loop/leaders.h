@@ -21,7 +21,7 @@ struct Leader {
   absl::Time next = absl::InfiniteFuture();
   std::vector<WriteCommand> writes;  // of a leader to whom nobody answers
 };
-[[nodiscard]] Leader NewLeader(absl::Time now);
+[[nodiscard]] Leader NewLeader();
 // Turns until nothing is left to do without an answer.
 void TurnOut(Leader& leader, absl::Time now);
 // What may differ between a leader and the next, as a whole.

@@ -12,7 +12,7 @@
 
 namespace maniple::loop_new_leader_test {
 
-World::World(uint64_t seed) : leader(NewLeader(now)), random_(seed) {
+World::World(uint64_t seed) : leader(NewLeader()), random_(seed) {
   if (random_.OneIn(2)) api.KeepTerminating(absl::Seconds(30));
   for (const std::string& name : kSpaces) PutNamespace(name);
   for (const std::string& name : kFlavors) PutFlavor(name);
@@ -206,7 +206,7 @@ Memory World::OnlyRemembered() {
 }
 
 Leader World::FreshLeader() {
-  Leader fresh = NewLeader(now);
+  Leader fresh = NewLeader();
   for (ObjectEvent& event : api.List()) fresh.loop->Accept(std::move(event));
   TurnOut(fresh, now);
   return fresh;

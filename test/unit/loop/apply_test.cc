@@ -47,7 +47,7 @@ TEST(LoopApply, WhoeverBeginsToLeadHasReadAllThatItWasToldBefore) {
   for (int i = 0; i < 15; ++i) loop.Accept(MakePod(absl::StrCat("p", i)));
   (void)loop.Turn(kNow);
   for (int i = 15; i < 30; ++i) loop.Accept(MakePod(absl::StrCat("p", i)));
-  loop.SetRole(SchedulingLoop::Role::kLeader, kNow);
+  loop.SetRole(SchedulingLoop::Role::kLeader);
   (void)loop.Turn(kNow);
   EXPECT_EQ(loop.counters().gangs, 0);  // nobody was looked at yet
   (void)loop.Turn(kNow);

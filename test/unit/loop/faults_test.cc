@@ -476,12 +476,12 @@ void BindOneOfTwo(LoopDriver& d) {
 TEST(LoopFaults, LosingTheLeadDropsEverythingInFlight) {
   LoopDriver d;
   BindOneOfTwo(d);
-  d.loop().SetRole(SchedulingLoop::Role::kStandby, d.now);
+  d.loop().SetRole(SchedulingLoop::Role::kStandby);
   const int requests = d.api.Count("");
   d.Settle(absl::Minutes(5));
   EXPECT_EQ(d.api.Count(""), requests);
   d.api.Mend();
-  d.loop().SetRole(SchedulingLoop::Role::kLeader, d.now);
+  d.loop().SetRole(SchedulingLoop::Role::kLeader);
   d.Settle(absl::Seconds(1));
   EXPECT_EQ(d.Bound("a"), 2);
 }
@@ -494,7 +494,7 @@ TEST(LoopFaults, ALeadThatWasWonAgainBeforeItsLossWasHeardOfBeginsAnew) {
     return std::accumulate(states.begin(), states.end(), 0);
   };
   EXPECT_GT(in_flight(), 0);
-  d.loop().Hear({.leading = true, .lost_lead = true, .lead = 2}, d.now);
+  d.loop().Hear({.leading = true, .lost_lead = true, .lead = 2});
   EXPECT_EQ(in_flight(), 0);
   d.api.Mend();
   d.Settle(absl::Seconds(1));

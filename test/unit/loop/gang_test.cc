@@ -253,7 +253,7 @@ TEST(LoopGang, PriorityGoesFirst) {
 TEST(LoopGang, NothingIsDecidedBeforeEverythingIsListed) {
   SchedulingLoop loop{LoopOptions{}};
   const absl::Time now = absl::FromUnixSeconds(1'700'000'000);
-  loop.SetRole(SchedulingLoop::Role::kLeader, now);
+  loop.SetRole(SchedulingLoop::Role::kLeader);
   loop.Accept(ObjectEvent(MakeNode("n1").Gpu(8)));
   loop.Accept(ObjectEvent(MakePod("solo").Gpu(8)));
   loop.Accept(KindSynced{ResourceKind::kPod});
@@ -264,12 +264,12 @@ TEST(LoopGang, NothingIsDecidedBeforeEverythingIsListed) {
 TEST(LoopGang, AStandbyWritesNothing) {
   LoopDriver d;
   d.Settle();
-  d.loop().SetRole(SchedulingLoop::Role::kStandby, d.now);
+  d.loop().SetRole(SchedulingLoop::Role::kStandby);
   d.Nodes(1, 8);
   d.Submit({.gang = "a", .pods = 1});
   d.Settle(absl::Seconds(30));
   EXPECT_EQ(d.api.Count(""), 0);
-  d.loop().SetRole(SchedulingLoop::Role::kLeader, d.now);
+  d.loop().SetRole(SchedulingLoop::Role::kLeader);
   d.Settle();
   EXPECT_EQ(d.Bound("a"), 1);
 }

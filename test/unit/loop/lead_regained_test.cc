@@ -30,12 +30,12 @@ enum class Successor : uint8_t { kTheSame, kAFreshOne };
 
 // The lead is lost, and won again later, by this process or by one that has never led.
 void ChangeLead(LoopDriver& d, Successor successor, const auto& meanwhile) {
-  d.loop().SetRole(SchedulingLoop::Role::kStandby, d.now);
+  d.loop().SetRole(SchedulingLoop::Role::kStandby);
   d.Settle(absl::Seconds(1));
   meanwhile(d);
   d.Settle(absl::Seconds(1));
   if (successor == Successor::kTheSame) {
-    d.loop().SetRole(SchedulingLoop::Role::kLeader, d.now);
+    d.loop().SetRole(SchedulingLoop::Role::kLeader);
   } else {
     d.Restart();
   }
@@ -165,11 +165,11 @@ TEST(LoopLeadRegained, AGangThatWasBeingBoundUnderTheFirstLeadIsCountedOnce) {
   d.Submit({.gang = "a", .pods = 2, .gpu = 4});
   d.Settle();
   EXPECT_EQ(d.loop().counters().gangs_binding, 1);
-  d.loop().SetRole(SchedulingLoop::Role::kStandby, d.now);
+  d.loop().SetRole(SchedulingLoop::Role::kStandby);
   EXPECT_EQ(d.loop().counters().gangs_binding, 0);
   EXPECT_EQ(d.loop().counters().gangs, 0);
   d.api.Mend();
-  d.loop().SetRole(SchedulingLoop::Role::kLeader, d.now);
+  d.loop().SetRole(SchedulingLoop::Role::kLeader);
   d.Settle(absl::Minutes(3));
   EXPECT_EQ(d.loop().counters().gangs_binding, 0);
 }

@@ -128,14 +128,14 @@ TEST_F(LoopProducers, WhatAStandbySawBoundUnderAGroupMadeAnewIsOfTheNewOne) {
   Put({.kind = kXk8s, .name = "train", .spec = R"({"minMember":2})"});
   SubmitXk8s("train", 0, 1);
   d_.Settle(absl::Seconds(5));
-  d_.loop().SetRole(SchedulingLoop::Role::kStandby, d_.now);
+  d_.loop().SetRole(SchedulingLoop::Role::kStandby);
   d_.Settle(absl::Seconds(5));
   d_.api.BindAsSomebodyElse("train-0", "n0");
   d_.Settle(absl::Seconds(5));
   d_.api.Delete(KindNamed(kXk8s), "train");
   Put({.kind = kXk8s, .name = "train", .spec = R"({"minMember":2})", .uid = "u-second"});
   d_.Settle(absl::Seconds(5));
-  d_.loop().SetRole(SchedulingLoop::Role::kLeader, d_.now);
+  d_.loop().SetRole(SchedulingLoop::Role::kLeader);
   SubmitXk8s("train", 1, 2);
   d_.Settle(absl::Seconds(5));
   EXPECT_EQ(BoundOf("train"), 2) << "one runs already, and would be waited for";

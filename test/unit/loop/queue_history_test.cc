@@ -175,7 +175,7 @@ TEST_F(QueueHistoryTest, FiguresAreMadeInPiecesAndTellEachQueueOnce) {
   EXPECT_THAT(names, Not(Contains("team-99")));
   // Who loses the lead in the middle of a round begins another one.
   EXPECT_EQ(d_.loop().MoreFigures(d_.now), nullptr);
-  d_.loop().SetRole(SchedulingLoop::Role::kStandby, d_.now);
+  d_.loop().SetRole(SchedulingLoop::Role::kStandby);
   EXPECT_THAT(d_.Figures()->queues, SizeIs(250));
 }
 
@@ -208,7 +208,7 @@ TEST_F(QueueHistoryTest, ItEndsWithTheQueueAndWithTheLead) {
   d_.Submit({.gang = "y"});
   d_.Settle(absl::Seconds(5));
   EXPECT_EQ(Reasons(""), "NoFit 1");
-  d_.loop().SetRole(SchedulingLoop::Role::kStandby, d_.now);
+  d_.loop().SetRole(SchedulingLoop::Role::kStandby);
   EXPECT_EQ(Reasons(""), "");
 }
 

@@ -90,9 +90,9 @@ TEST_F(QuotaReport, AQueueTellsSinceWhenItsOldestGangWaits) {
   EXPECT_EQ(oldest(), ViewOf("first").created);
   EXPECT_LT(oldest(), ViewOf("second").created);
   EXPECT_EQ(d_.Figures()->queues.at(1).oldest_pending, absl::InfiniteFuture()) << "of b";
-  d_.loop().SetRole(SchedulingLoop::Role::kStandby, d_.now);
+  d_.loop().SetRole(SchedulingLoop::Role::kStandby);
   EXPECT_EQ(oldest(), absl::InfiniteFuture());
-  d_.loop().SetRole(SchedulingLoop::Role::kLeader, d_.now);
+  d_.loop().SetRole(SchedulingLoop::Role::kLeader);
   d_.Settle(absl::Seconds(5));
   EXPECT_EQ(oldest(), ViewOf("first").created);
 }
@@ -146,8 +146,8 @@ TEST_F(QuotaReport, ConditionsKeepTheirTimesUnderANewLeader) {
   active.last_transition = *ParseKubernetesTime(of_cohort);
   cohort.conditions = {active};
   d_.Put(ObjectUpserted{cohort});
-  d_.loop().SetRole(SchedulingLoop::Role::kStandby, d_.now);
-  d_.loop().SetRole(SchedulingLoop::Role::kLeader, d_.now);
+  d_.loop().SetRole(SchedulingLoop::Role::kStandby);
+  d_.loop().SetRole(SchedulingLoop::Role::kLeader);
   const int written = d_.api.Count(kTeamsStatus);
   d_.Settle(absl::Minutes(2));
   EXPECT_GT(d_.api.Count(kTeamsStatus), written);

@@ -221,7 +221,7 @@ TEST(LoopView, OneThatIsBeingMadeIsGivenUpWithTheLead) {
   d.Submit({.gang = "a", .pods = 1});
   d.Settle(absl::Seconds(1));
   EXPECT_EQ(d.loop().MoreView(d.now), nullptr);
-  d.loop().SetRole(SchedulingLoop::Role::kStandby, d.now);
+  d.loop().SetRole(SchedulingLoop::Role::kStandby);
   const auto made = InPieces(d, [](int) {});
   EXPECT_FALSE(made->leader);
   EXPECT_EQ(made->gangs.size(), 1);
