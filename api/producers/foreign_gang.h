@@ -50,7 +50,8 @@ struct ForeignGang {
   std::optional<OwnerReference> owner;
   // The owner of the source, as far as its kind is known: "PyTorchJob", "train". "" = none.
   std::string owner_kind, owner_name;
-  bool is_object = false;  // a group object, which is there without pods, too
+  std::string owner_group;  // the API group of that kind: "kubeflow.org"
+  bool is_object = false;   // a group object, which is there without pods, too
   std::optional<ForeignStatusTarget> status;
   friend bool operator==(const ForeignGang&, const ForeignGang&) = default;
 };

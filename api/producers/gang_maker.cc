@@ -105,7 +105,9 @@ class GangMaker final {
     gang_.spec.source = {owner.api_version, owner.kind, owner.name, owner.uid, identity_.part};
     gang_.owner = owner;
     if (record.parent != nullptr) {
-      gang_.owner_kind = table_.kinds()[record.parent->kind].kind;
+      const ForeignKind& kind = table_.kinds()[record.parent->kind];
+      gang_.owner_kind = kind.kind;
+      gang_.owner_group = kind.group;
       gang_.owner_name = record.parent->name;
     }
     gang_.created = record.created;

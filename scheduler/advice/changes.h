@@ -18,8 +18,11 @@ struct FoundChange {
   Hypothesis after;
 };
 
-// more_nodes.cc: one per product of GPUs; for a gang that asks for none,
-// the kind of node of which the fewest do.
+// lacking.cc: the fewest resources that would have to be plentiful on the nodes that are there,
+// GPUs not among them. Empty: GPUs are lacking, or something that is no resource.
+[[nodiscard]] std::vector<ResourceId> LackingButGpus(const Hypothesis& from, Trials& trials);
+// more_nodes.cc: one per product of GPUs, counted in nodes where it is not GPUs that are lacking;
+// for a gang that asks for none, the kind of node of which the fewest do.
 [[nodiscard]] std::vector<FoundChange> FindMoreNodes(const Hypothesis& from, Trials& trials);
 // more_quota.cc: by flavor and resource, at its Queue first, then at every Cohort above.
 [[nodiscard]] std::vector<FoundChange> FindMoreQuota(const HelpQuestion& question,

@@ -27,6 +27,7 @@ struct MoreNodes {
   int64_t nodes = 0;
   std::string like;
   std::string level, domain;
+  std::vector<std::string> lacking;  // "cpu": GPUs are not; empty: the gang asks for no GPU
 };
 struct MoreQuota {
   std::string at;  // a Queue, or a Cohort above it

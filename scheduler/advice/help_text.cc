@@ -37,8 +37,12 @@ struct Words {
                         InDomain(more.level, more.domain), ", on empty nodes like ", more.like);
   }
   std::string operator()(const MoreNodes& more) const {
-    return absl::StrCat(more.nodes, more.nodes == 1 ? " more node" : " more nodes", " like ",
-                        more.like, InDomain(more.level, more.domain));
+    const bool one = more.nodes == 1;
+    const std::string lacking = absl::StrJoin(more.lacking, " and ");
+    return absl::StrCat(
+        more.nodes, one ? " more node" : " more nodes", " like ", more.like,
+        InDomain(more.level, more.domain),
+        lacking.empty() ? "" : absl::StrCat(", for ", one ? "its " : "their ", lacking));
   }
   std::string operator()(const MoreQuota& more) const {
     return absl::StrCat(FormatAmount(more.resource, more.amount), " more ", more.resource,

@@ -10,6 +10,9 @@
 namespace maniple {
 namespace {
 
+// So much is free of what a hypothesis has plenty of; what leaves a node fits on top of it.
+constexpr int64_t kPlenty = kMostAmount / 2;
+
 // Adds copies of nodes behind the blocks of a snapshot.
 class Annex final {
  public:
@@ -119,6 +122,23 @@ Hypothesis AddNodes(const Hypothesis& from, std::span<const NodeCopy> copies) {
       }
     }
   }
+  return out;
+}
+
+Hypothesis WithPlenty(const Hypothesis& from, std::span<const ResourceId> resources) {
+  Hypothesis out = from;
+  auto snapshot = std::make_unique<Snapshot>(*from.snapshot);
+  for (std::shared_ptr<const NodeBlock>& block : snapshot->blocks) {
+    auto roomy = std::make_shared<NodeBlock>(*block);
+    block->rows().present.ForEach([&](uint32_t row) {
+      for (const ResourceId resource : resources) {
+        const int64_t free = block->Free(resource)[row];
+        if (free < kPlenty) roomy->AddFree(row, resource, kPlenty - free);
+      }
+    });
+    block = std::move(roomy);
+  }
+  out.snapshot = std::move(snapshot);
   return out;
 }
 

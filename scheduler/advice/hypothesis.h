@@ -43,6 +43,9 @@ struct NodeCopy {
 [[nodiscard]] Hypothesis AddNodes(const Hypothesis& from, std::span<const NodeCopy> copies);
 [[nodiscard]] NodeId FirstNewNode(const Hypothesis& hypothesis);
 
+// No present node lacks any of these resources.
+[[nodiscard]] Hypothesis WithPlenty(const Hypothesis& from, std::span<const ResourceId> resources);
+
 // `change` alters the labels, taints and the like of these nodes.
 [[nodiscard]] Hypothesis ChangeClasses(const Hypothesis& from, std::span<const NodeId> nodes,
                                        absl::FunctionRef<void(NodeClass&)> change);

@@ -142,12 +142,29 @@ class NodeSearch final {
     return (members + per_node - 1) / per_node * likes.capacity;
   }
 
+  // So many nodes have so many units.
+  [[nodiscard]] static int64_t NodesOf(int64_t units, const Likes& likes) {
+    return (units + likes.capacity - 1) / likes.capacity;
+  }
+
+  // What is lacking where GPUs are not; found when it is first asked for.
+  [[nodiscard]] const std::vector<std::string>& Lacking() {
+    if (lacking_.has_value()) return *lacking_;
+    lacking_.emplace();
+    if (!unit_.gpus.has_value()) return *lacking_;
+    for (const ResourceId resource : LackingButGpus(from_, trials_)) {
+      lacking_->push_back(resource == kPods ? "pod slots"
+                                            : from_.snapshot->tables->FactsOf(resource).name);
+    }
+    return *lacking_;
+  }
+
   // The most promising domains, as many as may be looked at together.
   [[nodiscard]] std::vector<NodeId> LikesToTry(const Likes& likes, int64_t enough) const {
     std::vector<Likes::Like> by_room;
     for (const auto& [domain, like] : likes.by_domain) by_room.push_back(like);
     std::ranges::stable_sort(by_room, std::ranges::greater(), &Likes::Like::members);
-    const int64_t each = (enough + likes.capacity - 1) / likes.capacity;
+    const int64_t each = NodesOf(enough, likes);
     const auto most = static_cast<size_t>(std::max<int64_t>(1, kMostCopies / each));
     if (by_room.size() > most) by_room.resize(most);
     std::vector<NodeId> nodes;
@@ -186,6 +203,11 @@ class NodeSearch final {
       }
     }
     if (trials_.spent()) return std::nullopt;
+    if (!Lacking().empty()) {
+      // Cores and memory come with whole nodes.
+      enough = NodesOf(enough, likes) * likes.capacity;
+      if (!does(enough)) return std::nullopt;
+    }
     return std::pair(enough, FoundChange{.change = ChangeOf(nodes.front(), likes, enough),
                                          .after = AddNodes(from_, Copies(nodes, likes, enough))});
   }
@@ -201,15 +223,19 @@ class NodeSearch final {
     return nodes.front();
   }
 
-  [[nodiscard]] HelpfulChange ChangeOf(NodeId like, const Likes& likes, int64_t units) const {
+  [[nodiscard]] HelpfulChange ChangeOf(NodeId like, const Likes& likes, int64_t units) {
     const std::string name = from_.snapshot->NodeName(like);
     std::string level, domain;
     if (level_ != nullptr) {
       level = level_->name;
       domain = level_->paths[level_->DomainOf(like)];
     }
-    if (!unit_.gpus.has_value()) {
-      return MoreNodes{.nodes = units, .like = name, .level = level, .domain = domain};
+    if (!unit_.gpus.has_value() || !Lacking().empty()) {
+      return MoreNodes{.nodes = NodesOf(units, likes),
+                       .like = name,
+                       .level = level,
+                       .domain = domain,
+                       .lacking = Lacking()};
     }
     return MoreGpus{.amount = units,
                     .resource = from_.snapshot->tables->FactsOf(*unit_.gpus).name,
@@ -223,6 +249,7 @@ class NodeSearch final {
   Trials& trials_;
   const Unit unit_;
   const DomainLevelPtr level_;
+  std::optional<std::vector<std::string>> lacking_;
 };
 
 }  // namespace

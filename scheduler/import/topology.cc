@@ -21,6 +21,12 @@ void ImportTopology(ForeignManifest& topology, Imported& out) {
     levels.Append(Json::Object({{"name", name}, {"nodeLabel", label}}));
     topology.TellOthers(absl::StrCat("spec.levels[", i, "]"), level, {"nodeLabel"}, out.findings);
   }
+  if (topology.name() != "default") {
+    topology.Note("",
+                  "a PodGroup that names no Topology means the one called default, or the only one "
+                  "of the cluster: beside another, name this one (spec.topology.topologyName)",
+                  out.findings);
+  }
   out.objects.push_back(
       OurObject("Topology", topology.name(), Json::Object({{"levels", std::move(levels)}})));
 }

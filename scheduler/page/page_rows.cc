@@ -111,6 +111,7 @@ std::string NodeText(const std::string& key, const NodeRow& node, size_t levels,
   RowText row;
   row.Text("k", key).Text("name", node.name).Raw("path", RowList(path, JsonQuoted));
   row.Text("nvlink", node.nvlink).Flag("cordoned", !node.schedulable);
+  row.Text("closed", node.closed);
   row.Raw("taints",
           RowList(node.taints, [](const Taint& taint) { return JsonQuoted(TaintText(taint)); }));
   row.Raw("gpus", GpusText(node, seen));

@@ -106,26 +106,15 @@ std::string UsersText(const NodeRow& node, const NodeResourceView& resource,
   return absl::StrJoin(users, ", ");
 }
 
-// Why nothing new starts on it, in the words of closedText in web/src/cells.js; "" = it may.
-std::string StateText(const NodeRow& node) {
-  if (!node.schedulable) return "cordoned";
-  for (const Taint& taint : node.taints) {
-    if (taint.key == "node.kubernetes.io/not-ready") return "not ready";
-    if (taint.key == "node.kubernetes.io/unreachable") return "unreachable";
-    if (taint.key == "node.kubernetes.io/unschedulable") return "cordoned";
-  }
-  return "";
-}
-
 void AppendNodes(std::string& out, const ClusterView& view, const PageReader& reader) {
   BeginTable(out, "Nodes", {"Node", "State", "Resource", "All", "Free", "Used by"});
   for (const NodeRow& node : view.nodes) {
     for (const NodeResourceView& resource : node.resources) {
       if (!resource.gpu) continue;
-      AppendRow(out, "td",
-                {node.name, StateText(node), resource.resource,
-                 absl::StrCat(resource.allocatable.units()), absl::StrCat(FreeOf(resource)),
-                 UsersText(node, resource, reader)});
+      AppendRow(
+          out, "td",
+          {node.name, node.closed, resource.resource, absl::StrCat(resource.allocatable.units()),
+           absl::StrCat(FreeOf(resource)), UsersText(node, resource, reader)});
     }
   }
   absl::StrAppend(&out, "</table>\n");

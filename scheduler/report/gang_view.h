@@ -68,6 +68,7 @@ struct GangSourceView {
   std::string kind, name, part;  // kind "" = a PodGroup of a user declares it, or its only pod
   std::string api_version;
   std::string owner_kind, owner_name;  // of that object's owner, "" = none that is known
+  std::string owner_group;             // its API group: "kubeflow.org"
 };
 
 struct GangView {

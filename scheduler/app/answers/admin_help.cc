@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "api/codec/quantity.h"
 #include "api/proto/admin.pb.h"
 #include "scheduler/report/message.h"
@@ -26,6 +27,7 @@ struct Fields {
   void operator()(const MoreNodes& more) const {
     out.set_kind("nodes");
     out.set_amount(absl::StrCat(more.nodes));
+    out.set_resource(absl::StrJoin(more.lacking, ","));
     out.set_node(more.like);
     out.set_level(more.level);
     out.set_domain(more.domain);

@@ -117,7 +117,8 @@ bool IsDeclaredBy(const GangView& gang, absl::string_view kind, absl::string_vie
   if (kind.empty()) return false;
   if (IsKindTyped(kind, "Pod")) return HasMember(gang, name);
   const GangSourceView& source = gang.source;
-  const bool by_owner = name == source.owner_name && IsKindTyped(kind, source.owner_kind);
+  const bool by_owner =
+      name == source.owner_name && IsOwnerTyped(kind, source.owner_kind, source.owner_group);
   return by_owner || (name == source.name && IsObjectTyped(kind, source.kind, source.api_version));
 }
 

@@ -12,5 +12,8 @@ namespace maniple {
 // beginning of it, as for kubectl. "podgroups.scheduling.x-k8s.io/train" is no PodGroup of ours.
 [[nodiscard]] bool IsObjectTyped(absl::string_view typed, absl::string_view kind,
                                  absl::string_view api_version);
+// The same of a kind of this API group whose version is not known: any version may be typed.
+[[nodiscard]] bool IsOwnerTyped(absl::string_view typed, absl::string_view kind,
+                                absl::string_view api_group);
 
 }  // namespace maniple

@@ -28,7 +28,8 @@ class Explain : public ::testing::Test {
                    .part = "",
                    .api_version = "scheduling.x-k8s.io/v1alpha1",
                    .owner_kind = "PyTorchJob",
-                   .owner_name = "big"};
+                   .owner_name = "big",
+                   .owner_group = "kubeflow.org"};
     gang.pods = {{.pod = "train-worker-0", .node = "", .state = "pending"}};
     view_.gangs.push_back(gang);
     for (const bool waits : {false, true}) {
@@ -78,12 +79,14 @@ TEST_F(Explain, FindsAGangByItsPodGroupByAPodAndByWhateverDeclaresIt) {
         "podgroups/train-1a2b3c4d", "pytorchjob/big", "PyTorchJobs/big", "po/train-worker-0",
         "podgroups.scheduling.x-k8s.io/train", "podgroup.v1alpha1.scheduling.x-k8s.io/train",
         "podgroup.scheduling.maniple.dev/train-1a2b3c4d", "mpg/train",
-        "pytorchjob.kubeflow.org/big"}) {
+        "pytorchjob.kubeflow.org/big", "pytorchjobs.v1.kubeflow.org/big", "pytorchjob.kubeflow/big",
+        "pytorchjob.v1/big"}) {
     EXPECT_EQ(Found(name), "train-1a2b3c4d") << name;
   }
   for (const char* name :
        {"pytorchjob/train", "job/train", "/train", "big", "pytorchjob/",
-        "podgroup.scheduling.maniple.dev/train", "podgroup.scheduling.x-k8s.io/train-1a2b3c4d"}) {
+        "podgroup.scheduling.maniple.dev/train", "podgroup.scheduling.x-k8s.io/train-1a2b3c4d",
+        "pytorchjobs.batch/big", "pytorchjob.v1.batch/big"}) {
     EXPECT_EQ(Found(name), "") << name;
   }
 }

@@ -17,6 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::UnorderedElementsAre;
 
 std::string Theirs(const std::string& kind, const std::string& name, const std::string& spec) {
   return absl::StrCat("---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ", kind,
@@ -283,7 +284,18 @@ TEST(ImportKueue, ObjectsOfAListHaveTheirOwnLines) {
   EXPECT_EQ(
       Named(result, "Topology", "t").At("spec.levels").Dump(),
       R"([{"name":"rack","nodeLabel":"cloud/rack"},{"name":"rack-2","nodeLabel":"other/rack"}])");
-  EXPECT_THAT(Told(result), ElementsAre(HasSubstr("note 5 spec.topologyName ResourceFlavor f")));
+  EXPECT_THAT(Told(result),
+              UnorderedElementsAre(HasSubstr("Topology t: a PodGroup that names no Topology"),
+                                   HasSubstr("note 5 spec.topologyName ResourceFlavor f")));
+}
+
+// The fear: in a cluster that has a Topology "default", the imported one is used by nobody, and
+// nothing says so.
+TEST(ImportKueue, ATopologyThatIsNotTheDefaultIsToldToBeNamed) {
+  constexpr char kLevels[] = "levels: [{nodeLabel: cloud/rack}]";
+  EXPECT_THAT(Told(Import(Theirs("Topology", "default", kLevels))), IsEmpty());
+  EXPECT_THAT(Told(Import(Theirs("Topology", "t", kLevels))),
+              ElementsAre(HasSubstr("name this one (spec.topology.topologyName)")));
 }
 
 }  // namespace

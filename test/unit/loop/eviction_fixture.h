@@ -65,6 +65,14 @@ class LoopEvictionTest : public ::testing::Test {
     IsOnItsWayOut("leaves-0");
     Submit("high", 1, 2);
   }
+  // All four nodes are taken, one by a pod that is leaving and does not go before it is reaped.
+  void OneOfFourLeaves() {
+    d_.Nodes(4, 8);
+    d_.api.KeepTerminating();
+    for (const char* name : {"leaves", "a", "b", "c"}) Submit(name, 1, 1);
+    d_.Settle();
+    IsOnItsWayOut("leaves-0");
+  }
   // One of its pods is surplus, and refuses to leave for "high".
   void SurplusIsAskedInVain() {
     d_.Nodes(3, 8);

@@ -84,11 +84,7 @@ TEST_F(LoopEvictionTest, WhoDoesNotEndAfterItsGracePeriodIsNotWaitedForForEver) 
 }
 
 TEST_F(LoopEvictionTest, WhoDoesNotEndIsCountedOnOnceBesideVictims) {
-  d_.Nodes(4, 8);
-  d_.api.KeepTerminating();
-  for (const char* name : {"ends-never", "a", "b", "c"}) Submit(name, 1, 1);
-  d_.Settle();
-  IsOnItsWayOut("ends-never-0");
+  OneOfFourLeaves();
   Submit("high", 2, 2);
   d_.Settle(absl::Minutes(4));
   EXPECT_EQ(Evictions(), 1);
@@ -97,11 +93,7 @@ TEST_F(LoopEvictionTest, WhoDoesNotEndIsCountedOnOnceBesideVictims) {
 }
 
 TEST_F(LoopEvictionTest, RoomThatOneGangWaitsForIsNotCountedOnByTheNext) {
-  d_.Nodes(4, 8);
-  d_.api.KeepTerminating();
-  for (const char* name : {"leaves", "a", "b", "c"}) Submit(name, 1, 1);
-  d_.Settle();
-  IsOnItsWayOut("leaves-0");
+  OneOfFourLeaves();
   Submit("first", 1, 3);
   d_.Settle();
   EXPECT_EQ(Evictions(), 0);

@@ -78,6 +78,32 @@ TEST_F(LoopHelpTest, NoHigherPriorityIsNamedWhereItsOwnIsEnough) {
   }
 }
 
+// The fear: somebody buys GPUs where some are free, and what the pods lack are cores or memory.
+TEST_F(LoopHelpTest, WhereGpusAreFreeNodesAreNamedForWhatIsLackingThere) {
+  constexpr int64_t kGiB = int64_t{1} << 30;
+  for (const char* name : {"n1", "n2"}) d_.Put(MakeNode(name).Gpu(8));  // 64 cores, 512 GiB
+  d_.Put(MakePodGroup("busy").MinMember(2));
+  for (const char* name : {"busy-0", "busy-1"}) {
+    d_.Put(MakePod(name).Group("busy").Gpu(1).Cpu(60'000).Memory(500 * kGiB));
+  }
+  d_.Settle();
+  d_.Put(MakePodGroup("cores").MinMember(2));
+  for (const char* name : {"cores-0", "cores-1"}) {
+    d_.Put(MakePod(name).Group("cores").Gpu(1).Cpu(40'000));
+  }
+  d_.Put(MakePodGroup("both").MinMember(1));
+  d_.Put(MakePod("both-0").Group("both").Gpu(1).Cpu(40'000).Memory(400 * kGiB));
+  d_.Put(MakePodGroup("gpus").MinMember(1));
+  d_.Put(MakePod("gpus-0").Group("gpus").Gpu(8).Cpu(40'000));
+  d_.Settle();
+  EXPECT_THAT(HelpFor("cores"), Contains("2 more nodes like n1, for their cpu"));
+  EXPECT_THAT(HelpFor("both"), Contains("1 more node like n1, for its memory and cpu"));
+  EXPECT_THAT(HelpFor("gpus"), Contains("8 more nvidia.com/gpu, on empty nodes like n1"));
+  for (const char* gang : {"cores", "both"}) {
+    EXPECT_THAT(HelpFor(gang), Not(Contains(HasSubstr("more nvidia.com/gpu")))) << gang;
+  }
+}
+
 TEST_F(LoopHelpTest, SaysWhenAGangIsExpectedToEndWhereThatIsKnown) {
   d_.Nodes(2, 8);
   d_.Submit({.gang = "large", .pods = 2, .expected_runtime = absl::Hours(2)});

@@ -31,6 +31,21 @@ class LoopVictimsTest : public ::testing::Test {
                                     .borrowing_limit = borrowing_limit_}}}};
     d_.api.Put(queue);
   }
+  // Both nodes are taken, one by a pod that takes half an hour to end.
+  void SlowAndFirmRun(int32_t priority_of_firm) {
+    d_.Nodes(2, 8);
+    d_.api.KeepTerminating(absl::Minutes(30));
+    Submit("slow", 1, 1);
+    d_.Settle();
+    Submit("firm", 1, priority_of_firm);
+    d_.Settle();
+  }
+  void HighTakesTheNodeOfSlowOnceItHasEnded() {
+    d_.api.Reap();
+    d_.Settle();
+    EXPECT_EQ(d_.Bound("high"), 1);
+    EXPECT_EQ(d_.Bound("firm"), 1);
+  }
   int Evictions(const std::string& pod = "") { return d_.api.Count(pod + "/eviction"); }
 
   LoopDriver d_;
@@ -113,29 +128,16 @@ TEST_F(LoopVictimsTest, AVictimIsNotSparedBecauseAnEarlierLeadersClockWasAhead) 
 }
 
 TEST_F(LoopVictimsTest, AVictimThatTakesHalfAnHourToEndCostsNoOther) {
-  d_.Nodes(2, 8);
-  d_.api.KeepTerminating(absl::Minutes(30));
-  Submit("slow", 1, 1);
-  d_.Settle();
-  Submit("firm", 1, 2);
-  d_.Settle();
+  SlowAndFirmRun(2);
   Submit("high", 1, 3);
   d_.Settle(absl::Minutes(29));
   EXPECT_EQ(Evictions(), 1);
   EXPECT_EQ(Evictions("slow-0"), 1);
-  d_.api.Reap();
-  d_.Settle();
-  EXPECT_EQ(d_.Bound("high"), 1);
-  EXPECT_EQ(d_.Bound("firm"), 1);
+  HighTakesTheNodeOfSlowOnceItHasEnded();
 }
 
 TEST_F(LoopVictimsTest, APodThatTakesHalfAnHourToEndIsWaitedForByWhoComesLater) {
-  d_.Nodes(2, 8);
-  d_.api.KeepTerminating(absl::Minutes(30));
-  Submit("slow", 1, 1);
-  d_.Settle();
-  Submit("firm", 1, 1);
-  d_.Settle();
+  SlowAndFirmRun(1);
   Pod pod = *d_.api.FindPod("slow-0");
   pod.meta.deleted = d_.now;
   pod.meta.deletion_grace = absl::Minutes(30);
@@ -143,10 +145,7 @@ TEST_F(LoopVictimsTest, APodThatTakesHalfAnHourToEndIsWaitedForByWhoComesLater) 
   Submit("high", 1, 3);
   d_.Settle(absl::Minutes(29));
   EXPECT_EQ(Evictions(), 0);
-  d_.api.Reap();
-  d_.Settle();
-  EXPECT_EQ(d_.Bound("high"), 1);
-  EXPECT_EQ(d_.Bound("firm"), 1);
+  HighTakesTheNodeOfSlowOnceItHasEnded();
 }
 
 TEST_F(LoopVictimsTest, AHalfEvictedVictimIsCarriedToItsEndByTheNextLeader) {

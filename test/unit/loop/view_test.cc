@@ -8,6 +8,7 @@
 #include <string>
 
 #include "test/oracle/loop/reservation_world.h"
+#include "test/unit/loop/producers_fixture.h"
 
 namespace maniple {
 namespace {
@@ -43,6 +44,25 @@ TEST(LoopView, AGangTellsWhatItsMembersAskForUntilTheyEnd) {
   for (const char* pod : {"a-0", "a-1", "a-2"}) d.api.SetPhase(pod, PodPhase::kSucceeded);
   d.Settle(absl::Seconds(1));
   EXPECT_THAT(d.ViewOf("a")->asks, IsEmpty());
+}
+
+class LoopViewOfOthers : public LoopProducers {};
+
+// The fear: a PyTorchJob of another API group is taken for it.
+TEST_F(LoopViewOfOthers, TheOwnerOfAGroupIsToldWithItsApiGroup) {
+  Put({.kind = kXk8s,
+       .name = "train",
+       .spec = R"({"minMember":2})",
+       .metadata = R"(,"ownerReferences":[{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob",
+                       "name":"big","uid":"u-big","controller":true}])"});
+  SubmitXk8s("train", 0, 1);
+  d_.Settle(absl::Seconds(5));
+  const std::vector<PodGroup> groups = StandingFor("train");
+  ASSERT_EQ(groups.size(), 1);
+  const GangView* view = d_.ViewOf(groups[0].meta.name);
+  ASSERT_NE(view, nullptr);
+  EXPECT_EQ(view->source.owner_kind, "PyTorchJob");
+  EXPECT_EQ(view->source.owner_group, "kubeflow.org");
 }
 
 // It said "quorum is 1" beside "2 of 4 pods fit".

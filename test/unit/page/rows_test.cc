@@ -165,6 +165,15 @@ TEST(PageRows, ANodeTellsItsNvlinkDomain) {
   EXPECT_EQ(RowsByKey(view).at("node/out").Dump(), "{\"k\":\"node/out\",\"name\":\"out\"}");
 }
 
+// The fear: free GPUs are shown on a node that takes no more pods, and nothing says why nobody
+// starts.
+TEST(PageRows, ANodeTellsWhyItIsClosed) {
+  ClusterView view;
+  view.nodes = {{.name = "full", .closed = "no room for another pod"}, {.name = "open"}};
+  EXPECT_EQ(RowsByKey(view).at("node/full")["closed"].AsString(), "no room for another pod");
+  EXPECT_TRUE(RowsByKey(view).at("node/open")["closed"].is_null());
+}
+
 // The fear: every node is a rack of its own, and a map of thousands of racks shows no GPU.
 TEST(PageRows, TheLevelOfSingleNodesIsNoLevel) {
   ClusterView view;

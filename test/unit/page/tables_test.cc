@@ -65,18 +65,17 @@ TEST(PageTables, WhatIsNotFreeIsToldInFull) {
           "<td>8</td><td>0</td><td>a/train 3, a/train 1 leaving, a/next 3 held, others 1</td>"));
 }
 
-TEST(PageTables, ANodeThatIsNotReadyIsToldFromOneThatIsCordoned) {
+TEST(PageTables, ANodeThatIsClosedIsToldWithWhatClosesIt) {
   ClusterView view;
   const std::vector<NodeResourceView> gpus = {{"nvidia.com/gpu", Amount(8), Amount(8), true}};
-  view.nodes = {
-      {.name = "a", .schedulable = false, .resources = gpus},
-      {.name = "b", .taints = {{.key = "node.kubernetes.io/not-ready"}}, .resources = gpus},
-      {.name = "c", .taints = {{.key = "node.kubernetes.io/unreachable"}}, .resources = gpus},
-      {.name = "d", .taints = {{.key = "team"}}, .resources = gpus}};
+  view.nodes = {{.name = "a", .schedulable = false, .closed = "cordoned", .resources = gpus},
+                {.name = "b", .closed = "not ready", .resources = gpus},
+                {.name = "c", .closed = "no room for another pod", .resources = gpus},
+                {.name = "d", .taints = {{.key = "team"}}, .resources = gpus}};
   const std::string html = PageTables(view, {});
   EXPECT_THAT(html, HasSubstr("<td>a</td><td>cordoned</td>"));
   EXPECT_THAT(html, HasSubstr("<td>b</td><td>not ready</td>"));
-  EXPECT_THAT(html, HasSubstr("<td>c</td><td>unreachable</td>"));
+  EXPECT_THAT(html, HasSubstr("<td>c</td><td>no room for another pod</td>"));
   EXPECT_THAT(html, HasSubstr("<td>d</td><td></td>"));
 }
 

@@ -2,14 +2,10 @@
 import { sevenths } from './format.js';
 import { compare } from './tree.js';
 
-const closingTaint = /^node\.kubernetes\.io\/(not-ready|unreachable|unschedulable)\b/;
-const closingWords = { 'not-ready': 'not ready', unreachable: 'unreachable', unschedulable: 'cordoned' };
-
-// Why nothing new starts on it: "cordoned", "not ready" or "unreachable"; '' = it may.
+// Why no pod that asks for GPUs starts on it now: "cordoned", "not ready", "no room for another pod"; '' = one may.
+// A scheduler of an older version, which may lead during an upgrade, tells only who is cordoned.
 export function closedText(node) {
-  if (node.cordoned) return 'cordoned';
-  const taint = (node.taints ?? []).find((text) => closingTaint.test(text));
-  return taint === undefined ? '' : closingWords[closingTaint.exec(taint)[1]];
+  return node.closed ?? (node.cordoned ? 'cordoned' : '');
 }
 
 export function isClosed(node) {

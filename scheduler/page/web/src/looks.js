@@ -5,7 +5,7 @@ import { hueColour, inkOn } from './colour.js';
 const plain = { alpha: 1, mark: '', letter: '' };
 
 // The look of a cell of this use: how it is filled, which sign lies over it, and its letter. Equal looks have equal
-// keys. `closed`: the node is cordoned or not ready, which is seen where it is free.
+// keys. `closed`: nothing new starts on the node, which is seen where it is free.
 export function lookOf(context, { colours, marks, theme, isLit }, use, closed) {
   if (use === null) {
     if (!closed) return { ...plain, key: 'free', fill: colours.free };

@@ -62,7 +62,7 @@ function Legend() {
       <li title="Colour and letter are those of the Queue"><span class="cell used">Q</span>used</li>
       <li title="Room that is kept for a gang until it starts"><span class="cell held"></span>held</li>
       <li title="Pods that are being deleted"><span class="cell leaving"></span>leaving</li>
-      <li title="The node is cordoned, not ready or unreachable"><span class="cell closed">✕</span>closed</li>
+      <li title="Nothing new starts on the node: point at it to see why"><span class="cell closed">✕</span>closed</li>
       <li title="Pods of no gang, or of gangs that are not shown to you"><span class="cell other"></span>other</li>
     </ul>
   `;

@@ -47,19 +47,16 @@ test('sums keep used, held and slices apart', () => {
   assert.deepEqual(slices, { all: 4, used: 1, held: 0, closed: {} });
 });
 
-// Fear: somebody looks for who cordoned a node whose kubelet has died.
-test('cordoned nodes and nodes that are not ready are counted apart', () => {
-  const node = (taint, cordoned) => ({
-    cordoned,
-    taints: [`node.kubernetes.io/${taint}`],
-    gpus: [{ name: gpu, all: 8 }],
-  });
+// Fear: somebody looks for who cordoned a node whose kubelet has died, or for GPUs on a node that takes no more pods.
+test('closed nodes are counted by what closes them', () => {
+  const gpus = [{ name: gpu, all: 8 }];
   const nodes = [
-    node('unschedulable:NoSchedule', true),
-    node('not-ready:NoSchedule'),
-    node('unreachable:NoExecute'),
-    node('memory-pressure:NoSchedule'),
+    { cordoned: true, closed: 'cordoned', gpus },
+    { closed: 'not ready', taints: ['node.kubernetes.io/not-ready:NoSchedule'], gpus },
+    { closed: 'no room for another pod', gpus },
+    { taints: ['team:NoSchedule'], gpus },
+    { cordoned: true, gpus },
   ];
-  assert.deepEqual(nodes.map(closedText), ['cordoned', 'not ready', 'unreachable', '']);
-  assert.deepEqual(totalsOf(nodes).gpus.closed, { cordoned: 8, 'not ready': 8, unreachable: 8 });
+  assert.deepEqual(nodes.map(closedText), ['cordoned', 'not ready', 'no room for another pod', '', 'cordoned']);
+  assert.deepEqual(totalsOf(nodes).gpus.closed, { cordoned: 16, 'not ready': 8, 'no room for another pod': 8 });
 });
