@@ -144,7 +144,8 @@ class ClusterState final {
   // Could one pod of the shape start on the node as it is now? For waking; never an answer to a
   // user.
   [[nodiscard]] bool MayFit(ShapeId shape, NodeId node) const;
-  // The same without asking for room: the node is there, and its taints, cordon and GPUs let one in.
+  // The same without asking for room: the node is there, and its taints, cordon and GPUs let one
+  // in.
   [[nodiscard]] bool LetsIn(ShapeId shape, NodeId node) const;
   // True if pods counted by one of these decide where a pod of the shape may stand, …
   [[nodiscard]] bool LooksAt(ShapeId shape, std::span<const PodCountId> counts) const;

@@ -49,8 +49,8 @@ void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
   const std::string problem = asks_none ? "" : ProblemOf(group);
   PodGroupSpec spec = asks_none ? OfWhoAsksForNone(group.spec) : group.spec;
   const bool same = gang.group_exists && gang.group_uid == group.meta.uid &&
-                    gang.problem == problem && gang.spec == spec &&
-                    gang.status == group.status && gang.on_hold == IsOnHold(group.meta) &&
+                    gang.problem == problem && gang.spec == spec && gang.status == group.status &&
+                    gang.on_hold == IsOnHold(group.meta) &&
                     gang.group_generation == group.meta.generation;
   gang.group_resource_version = group.meta.resource_version;
   if (same) return;

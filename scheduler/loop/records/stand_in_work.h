@@ -29,7 +29,7 @@ struct PhaseWork {
   bool under_way = false;
   absl::Time again_at = absl::InfinitePast();
   Backoff backoff{{.first = absl::Milliseconds(500), .most = absl::Seconds(30)}};
-  std::string sent;  // until the watch shows it
+  std::string sent;        // until the watch shows it
   bool no_status = false;  // its status subresource was not found, or the object itself
 };
 
