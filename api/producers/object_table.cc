@@ -63,9 +63,9 @@ const ObjectSlot* ObjectTable::Find(uint8_t kind, absl::string_view namespace_na
   return found != slots_.end() ? found->get() : nullptr;
 }
 
-bool ObjectTable::RunsUnread(uint8_t kind, absl::string_view namespace_name,
-                             absl::string_view name) const {
-  if (served_[kind] != ServedState::kForbidden) return false;
+bool ObjectTable::IsHeeded(uint8_t kind, absl::string_view namespace_name,
+                           absl::string_view name) const {
+  if (served_[kind] != ServedState::kForbidden) return IsServed(kind);
   const ObjectSlot* slot = Find(kind, namespace_name, name);
   return slot != nullptr && slot->record.has_value() && slot->runners > 0;
 }

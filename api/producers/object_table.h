@@ -76,10 +76,10 @@ class ObjectTable final {
   // Null: nobody asked for it, and it is not there.
   [[nodiscard]] const ObjectSlot* Find(uint8_t kind, absl::string_view namespace_name,
                                        absl::string_view name) const;
-  // Members of the gang run that the object declared when it could be read last: the right to read
-  // its kind is lost.
-  [[nodiscard]] bool RunsUnread(uint8_t kind, absl::string_view namespace_name,
-                                absl::string_view name) const;
+  // Whether the object counts, if it is there. A right that is lost parts no gang: what runs is
+  // what it was when the object could be read last.
+  [[nodiscard]] bool IsHeeded(uint8_t kind, absl::string_view namespace_name,
+                              absl::string_view name) const;
   // Forgets a slot that nobody needs.
   void Tidy(ObjectSlot& slot);
 

@@ -97,7 +97,7 @@ class OwnerWalk final {
     std::vector<ObjectSlot*> path;
     while (MayOwn(step.kind)) {
       const bool lowest = path.empty();
-      if (!IsReadable(step)) {
+      if (!table_.IsHeeded(step.kind, Namespace(), step.name)) {
         NoteIfForbidden(step);
         if (!lowest) break;
         if (std::optional<Step> above = AboveByLabels(step)) return Climb(*std::move(above));
@@ -124,11 +124,6 @@ class OwnerWalk final {
       step = {parent->kind, parent->name, parent->uid};
     }
     if (!path.empty()) FromOwner(*path.back());
-  }
-
-  // A right that is lost parts no gang: what runs is what it was when it could be read last.
-  [[nodiscard]] bool IsReadable(const Step& step) const {
-    return table_.IsServed(step.kind) || table_.RunsUnread(step.kind, Namespace(), step.name);
   }
 
   [[nodiscard]] bool MayOwn(uint8_t kind) const {

@@ -102,10 +102,11 @@ class Resolver final {
     const std::optional<uint8_t> kind = table_.KindOf(mark.role);
     const bool light =
         mark.field == MarkField::kKoordinator && marks_.Has(MarkField::kKoordinatorMinimum);
-    const bool served = kind.has_value() && IsReadable(*kind, mark.field);
+    const absl::string_view space = marks_.Get(MarkField::kNamespace);
+    const bool served = kind.has_value() && table_.IsHeeded(*kind, space, marks_.Get(mark.field));
     if (!served && light) return HeedMarks(mark.field);
     if (!served && !RunsWithoutKind(kind, mark.field)) return Heeded::kNotServed;
-    ObjectSlot& slot = table_.At(*kind, marks_.Get(MarkField::kNamespace), marks_.Get(mark.field));
+    ObjectSlot& slot = table_.At(*kind, space, marks_.Get(mark.field));
     out_.seen.push_back(&slot);
     if (!served || !slot.record.has_value() || IsOfNamesake(*slot.record)) {
       if (light) return HeedMarks(mark.field);
@@ -127,12 +128,6 @@ class Resolver final {
     if (out_.gang.stager == nullptr && mark.field == MarkField::kXk8s) LookAtRayCluster();
     NameObjectGang();
     return Heeded::kYes;
-  }
-
-  // A right that is lost parts no gang: what runs is what it was when it could be read last.
-  [[nodiscard]] bool IsReadable(uint8_t kind, MarkField field) const {
-    return table_.IsServed(kind) ||
-           table_.RunsUnread(kind, marks_.Get(MarkField::kNamespace), marks_.Get(field));
   }
 
   // Its CRD was deleted under a gang that runs. Whoever comes now is a member and no gang of one.
@@ -217,8 +212,11 @@ class Resolver final {
       step = *of_group;
     }
     for (int i = 0; i < kMostOwners && step.has_value(); ++i) {
-      if (!IsOwner(table_.role(step->kind)) || !table_.IsServed(step->kind)) return;
-      ObjectSlot& slot = table_.At(step->kind, marks_.Get(MarkField::kNamespace), step->name);
+      const absl::string_view space = marks_.Get(MarkField::kNamespace);
+      const bool counts =
+          IsOwner(table_.role(step->kind)) && table_.IsHeeded(step->kind, space, step->name);
+      if (!counts) return;
+      ObjectSlot& slot = table_.At(step->kind, space, step->name);
       out_.seen.push_back(&slot);
       if (!slot.record.has_value() || slot.record->uid != step->uid) return;
       out_.gang.owner = &slot;
